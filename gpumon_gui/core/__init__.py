@@ -1,0 +1,1 @@
+"""Values and words of the domain. Standard library only."""
