@@ -1,0 +1,115 @@
+"""Knows: the newest sample and the last hour of each device, in the GUI thread. Must not know: widgets, sources.
+
+The one place where Missing becomes NaN. Pages read from here when the ticker says so; nothing here blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from PySide6.QtCore import QObject, Signal
+
+from gpumon_gui.core.model import DeviceKey, Sample
+from gpumon_gui.core.values import Value, number
+from gpumon_gui.history.ring import Ring
+
+#: An hour at the fastest update speed (two samples a second).
+CAPACITY = 7200
+#: Series of the machine itself (``cpu_utilization``, ``ram_used_bytes``).
+HOST = DeviceKey("host")
+_NAN = float("nan")
+
+
+class FeedState(StrEnum):
+    """What the numbers on the screen are."""
+
+    STARTING = "starting"  #: no sample yet
+    LIVE = "live"
+    REPLAY = "replay"
+    PAUSED = "paused"  #: the user stopped the updates
+    STALE = "stale"  #: the sampler is silent, hung or dead: last good values, greyed
+
+
+@dataclass(frozen=True, slots=True)
+class FeedStatus:
+    """``text`` is one translated sentence for the status bar and the banner; ``age_s`` the age of the newest sample."""
+
+    state: FeedState = FeedState.STARTING
+    text: str = ""
+    age_s: float = 0.0
+
+
+class Feed(QObject):
+    """Lives in the GUI thread.
+
+    Signals:
+        sample_arrived(object): a new :class:`Sample` is in ``latest`` and in the rings.
+        inventory_changed(): devices came, went or changed their description.
+        status_changed(object): a new :class:`FeedStatus`.
+        cleared(): the past was dropped (a seek in a replay, a new source).
+    """
+
+    sample_arrived = Signal(object)
+    inventory_changed = Signal()
+    status_changed = Signal(object)
+    cleared = Signal()
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.latest: Sample | None = None
+        self.status = FeedStatus()
+        self._rings: dict[DeviceKey, Ring] = {}
+
+    def push(self, sample: Sample) -> None:
+        """Take a sample: rings first, then one signal."""
+        before = self.latest
+        self.store(sample)
+        if before is None or before.inventory != sample.inventory:
+            self.inventory_changed.emit()
+        self.sample_arrived.emit(sample)
+
+    def store(self, sample: Sample) -> None:
+        """Take a sample without telling anybody (filling the past after a seek)."""
+        self.latest = sample
+        time_s = sample.monotonic_s
+        for key, device in sample.devices.items():
+            row = {metric: as_float(value) for metric, value in device.values.items()}
+            for engine in device.engines:
+                row[engine_series(engine.id)] = as_float(engine.utilization)
+            self._ring(key).append(time_s, row)
+        host = {metric: as_float(value) for metric, value in sample.host.values.items()}
+        self._ring(HOST).append(time_s, host)
+
+    def set_status(self, status: FeedStatus) -> None:
+        """Say what the numbers are; one signal per change."""
+        if status != self.status:
+            self.status = status
+            self.status_changed.emit(status)
+
+    def clear(self) -> None:
+        """Drop the past and the newest sample."""
+        self._rings.clear()
+        self.latest = None
+        self.cleared.emit()
+
+    def ring(self, key: DeviceKey) -> Ring | None:
+        """The past of a device (or :data:`HOST`): columns by metric id and :func:`engine_series`. None: never seen."""
+        return self._rings.get(key)
+
+    def _ring(self, key: DeviceKey) -> Ring:
+        ring = self._rings.get(key)
+        if ring is None:
+            ring = self._rings[key] = Ring(CAPACITY)
+        return ring
+
+
+def engine_series(engine_id: str) -> str:
+    """The ring column of an engine."""
+    return f"engine:{engine_id}"
+
+
+def as_float(value: Value) -> float:
+    """The number, or NaN for a missing value: a gap in the chart."""
+    found = number(value)
+    return _NAN if found is None else float(found)
