@@ -74,7 +74,7 @@ class DeviceInfo:
     uuid: str | None = None
     parent: DeviceKey | None = None
     sources: tuple[str, ...] = ()
-    static: Mapping[str, Value] = field(default=EMPTY)
+    static: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class DeviceSample:
     key: DeviceKey
     state: DeviceState = DeviceState.OK
     detail: str = ""
-    values: Mapping[str, Value] = field(default=EMPTY)
+    values: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
     engines: tuple[EngineSample, ...] = ()
 
 
@@ -117,7 +117,7 @@ class ProcessUse:
     pid: int
     device: DeviceKey
     kind: UseKind
-    values: Mapping[str, Value] = field(default=EMPTY)
+    values: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
     engine: str = ""
 
 
@@ -146,14 +146,14 @@ class ProcessSample:
     framework: str = ""
     environment: str = ""
     uses: tuple[ProcessUse, ...] = ()
-    values: Mapping[str, Value] = field(default=EMPTY)
+    values: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
 
 
 @dataclass(frozen=True, slots=True)
 class HostSample:
     """CPU and memory of the machine; ``cores`` are busy fractions per logical core."""
 
-    values: Mapping[str, Value] = field(default=EMPTY)
+    values: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
     cores: tuple[float, ...] = ()
 
 
