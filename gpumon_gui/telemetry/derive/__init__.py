@@ -1,0 +1,1 @@
+"""What follows from samples: states, headlines, explanations. Pure functions over frozen values."""
