@@ -46,6 +46,10 @@ SOURCE_TEXT: dict[str, str] = {
     ),
     "no-permission": N_("This account may not read the GPU. On Linux check the rights of /dev/nvidia*."),
     "no-device": N_("The driver runs, but there is no GPU it can use."),
+    "no-drm-device": N_("No AMD or Intel GPU with a Linux kernel driver was found."),
+    "other-users-hidden": N_(
+        "Processes of other users are hidden from this account, so engine times and processes cover its own only."
+    ),
     "driver-restarted": N_("The driver was restarted. GPUMon looks for the devices again."),
     "gpu-lost": N_("A GPU was lost by the driver. The others go on."),
     "library-damaged": N_("The NVIDIA library cannot be loaded. Reinstall the driver."),

@@ -6,8 +6,6 @@ The files read here are answered by the kernel's PCI and power core from memory;
 module; NVIDIA's README, "PCI-Express Runtime D3", names that folder as the way to look without waking).
 """
 
-# ruff: noqa: PTH - read every tick: making Path objects costs more than the reads
-
 from __future__ import annotations
 
 import os

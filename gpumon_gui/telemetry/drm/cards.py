@@ -4,8 +4,6 @@ Only files answered from the kernel's memory are opened (``uevent``, ``revision`
 awake), so that finding a card never wakes it.
 """
 
-# ruff: noqa: PTH - read every tick: making Path objects costs more than the reads
-
 from __future__ import annotations
 
 import os

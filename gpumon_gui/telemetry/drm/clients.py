@@ -14,8 +14,6 @@ Shares are differences of the counters in fdinfo over the time between two reads
 Only descriptors that point to ``/dev/dri`` are opened, and none of a sleeping card: xe's fdinfo wakes the card.
 """
 
-# ruff: noqa: PTH - read every tick: making Path objects costs more than the reads
-
 from __future__ import annotations
 
 import errno

@@ -6,8 +6,6 @@ processes under ``sys/class/kfd/kfd/proc/PID`` with ``vram_GPUID`` (bytes), and 
 drivers/gpu/drm/amd/amdkfd/kfd_process.c and kfd_topology.c. Both are answered from memory.
 """
 
-# ruff: noqa: PTH - read every tick: making Path objects costs more than the reads
-
 from __future__ import annotations
 
 import os

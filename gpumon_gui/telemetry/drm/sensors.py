@@ -5,8 +5,6 @@ pp_dpm_*), Documentation/hwmon/sysfs-interface.rst (units: millidegree, microwat
 ABI/testing/sysfs-driver-intel-i915-hwmon and -xe-hwmon, xe_gt_freq.c (``tileN/gtN/freq0``), i915's gt_sysfs_pm.c.
 """
 
-# ruff: noqa: PTH - read every tick: making Path objects costs more than the reads
-
 from __future__ import annotations
 
 import os

@@ -4,8 +4,6 @@ A card that sleeps is not touched: of its files only ``power/runtime_status`` an
 descriptor of its clients. A card that could sleep and is idle is left alone for a while so that it can (``rest``).
 """
 
-# ruff: noqa: PTH - read every tick: making Path objects costs more than the reads
-
 from __future__ import annotations
 
 import os

@@ -1,7 +1,5 @@
 """Knows: how a one-value kernel file is read, and what each failure means. Must not know: which files there are."""
 
-# ruff: noqa: PTH - read every tick: making Path objects costs more than the reads
-
 from __future__ import annotations
 
 import errno
