@@ -209,8 +209,22 @@ DEVICE_METRICS: tuple[Metric, ...] = (
     _count("pcie_width", N_("PCIe lanes"), high=64),
     _count("pcie_gen_max", N_("PCIe generation, maximum"), high=9, kind=Kind.STATIC),
     _count("pcie_width_max", N_("PCIe lanes, maximum"), high=64, kind=Kind.STATIC),
-    Metric("pcie_tx_total_bytes", Unit.BYTES, Kind.COUNTER, N_("PCIe bytes sent"), rate="pcie_tx_bytes_per_s"),
-    Metric("pcie_rx_total_bytes", Unit.BYTES, Kind.COUNTER, N_("PCIe bytes received"), rate="pcie_rx_bytes_per_s"),
+    Metric(
+        "pcie_tx_total_bytes",
+        Unit.BYTES,
+        Kind.COUNTER,
+        N_("PCIe bytes sent"),
+        rate="pcie_tx_bytes_per_s",
+        wraps_at=2**32,
+    ),
+    Metric(
+        "pcie_rx_total_bytes",
+        Unit.BYTES,
+        Kind.COUNTER,
+        N_("PCIe bytes received"),
+        rate="pcie_rx_bytes_per_s",
+        wraps_at=2**32,
+    ),
     _speed("pcie_tx_bytes_per_s", N_("PCIe sent"), N_("From the GPU to the host.")),
     _speed("pcie_rx_bytes_per_s", N_("PCIe received"), N_("From the host to the GPU.")),
     _count("pcie_replays", N_("PCIe replays")),
@@ -240,7 +254,6 @@ DEVICE_METRICS: tuple[Metric, ...] = (
     _text("hags", N_("Hardware-accelerated GPU scheduling")),
     _text("kernel_driver", N_("Kernel driver")),
     _count("core_count", N_("Shader cores"), high=10_000_000, kind=Kind.STATIC),
-    _count("sm_count", N_("Streaming multiprocessors"), high=100_000, kind=Kind.STATIC),
     _count("memory_bus_bits", N_("Memory bus width"), high=65_536, kind=Kind.STATIC),
 )
 

@@ -1,0 +1,273 @@
+"""Knows: the values of one device, sweep by sweep. Must not know: the other devices, sessions, sleep.
+
+Which figures the device has is found out once: a getter that answers "not supported" leaves the plan and its metric
+stays Missing(NOT_SUPPORTED). What is read rarely keeps its last value between reads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import dataclass
+from typing import Any
+
+import pynvml
+
+from gpumon_gui.core.metrics import METRICS
+from gpumon_gui.core.model import DeviceInfo, DeviceSample, DeviceState, ProcessUse
+from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked, number, text
+from gpumon_gui.telemetry.nvml.getters import FIELDS, PCIE_FIELDS, SCALARS, Field, Group
+from gpumon_gui.telemetry.nvml.gpm import Gpm
+from gpumon_gui.telemetry.nvml.library import (
+    GPU_IS_LOST,
+    GPU_NOT_FOUND,
+    NEVER,
+    RESET_REQUIRED,
+    SESSION_OVER,
+    SUCCESS,
+    Library,
+    NvmlError,
+    error_name,
+)
+from gpumon_gui.telemetry.nvml.processes import ProcessReader
+from gpumon_gui.telemetry.nvml.static import SOURCE, missing
+
+MEMORY_V2 = pynvml.nvmlMemory_v2
+#: Codes after which this one device cannot be read, the others can.
+LOST = frozenset({GPU_IS_LOST, GPU_NOT_FOUND, RESET_REQUIRED})
+#: Board power above twice the highest limit the board accepts is a broken sensor: real excursions stay below 1.5.
+POWER_MARGIN = 2.0
+#: So many impossible core values in one sweep mean that the driver returns rubbish as a whole (555.85 on WSL).
+SICK_COUNT = 3
+
+
+class DeviceLost(Exception):  # noqa: N818 - reads as a statement
+    """This device is gone for the driver."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """A getter with its bound arguments and result buffer."""
+
+    metric: str
+    function: Any
+    arguments: tuple[Any, ...]
+    out: Any
+    scale: float
+    low: float
+    high: float
+
+
+class DeviceReader:
+    """Reads one device. ``gpm`` is None where the card has none. An info with a parent is a MIG instance."""
+
+    def __init__(self, library: Library, handle: Any, info: DeviceInfo, *, gpm: Gpm | None) -> None:
+        self.info = info
+        self._library = library
+        self.handle = handle
+        self._gpm = gpm
+        self._is_mig_parent = text(info.static.get("mig_mode")) == "Enabled"
+        self._is_mig_instance = info.parent is not None
+        self._unsupported: dict[str, Value] = {}
+        self._kept: dict[str, Value] = {}
+        self._due_s: dict[Group, float] = {}
+        self._calls = {group: self._bind(group) for group in Group}
+        self._utilization = pynvml.c_nvmlUtilization_t()
+        self._utilization_ref = ctypes.byref(self._utilization)
+        self._memory = pynvml.c_nvmlMemory_v2_t()
+        self._memory.version = MEMORY_V2
+        self._read_memory = library.find("nvmlDeviceGetMemoryInfo_v2")
+        fields = FIELDS if gpm is not None else FIELDS + PCIE_FIELDS
+        self._fields: tuple[Field, ...] = () if self._is_mig_instance else fields
+        self._field_buffer = (pynvml.c_nvmlFieldValue_t * max(1, len(self._fields)))()
+        wddm = text(info.static.get("driver_model")) == "WDDM"
+        self._processes = ProcessReader(library, handle, info.key, wddm=wddm)
+        limits = (number(info.static.get("power_limit_max_w")), number(info.static.get("power_limit_default_w")))
+        self._power_bound_w = POWER_MARGIN * max((limit for limit in limits if limit), default=float("inf"))
+
+    def read(self, now_s: float, *, details: bool) -> DeviceSample:
+        """All values of this moment. Raises DeviceLost, and NvmlError when the whole session is over."""
+        values: dict[str, Value] = dict(self._unsupported)
+        self._core(values)
+        self._rarely(values, now_s)
+        if details:
+            self._details(values)
+        self._bound(values)
+        impossible = sum(
+            1 for value in values.values() if isinstance(value, Missing) and value.reason is Reason.IMPLAUSIBLE
+        )
+        state = DeviceState.SICK if impossible >= SICK_COUNT else DeviceState.OK
+        return DeviceSample(self.info.key, state, values=values)
+
+    def read_processes(self, *, utilization: bool) -> tuple[ProcessUse, ...]:
+        """Who uses the device."""
+        return self._processes.read(number(self._total()), utilization=utilization)
+
+    def close(self) -> None:
+        """Free what NVML allocated for this device."""
+        if self._gpm is not None:
+            self._gpm.close()
+
+    def _total(self) -> Value:
+        return self._kept.get("memory_total_bytes", Missing(Reason.NOT_READ, SOURCE))
+
+    def _bind(self, group: Group) -> list[_Call]:
+        calls = []
+        for scalar in SCALARS:
+            if scalar.group is not group:
+                continue
+            found = None if self._is_mig_instance else self._library.first(*scalar.symbols)
+            if found is None:
+                self._unsupported[scalar.metric] = Missing(Reason.NOT_SUPPORTED, SOURCE)
+                continue
+            out = scalar.ctype()
+            fixed = tuple(ctypes.c_uint(argument) for argument in scalar.arguments)
+            arguments = (self.handle, *fixed, ctypes.byref(out))
+            if scalar.extra_out:
+                arguments = (*arguments, ctypes.byref(ctypes.c_uint()))
+            metric = METRICS[scalar.metric]
+            calls.append(_Call(scalar.metric, found[1], arguments, out, scalar.scale, metric.low, metric.high))
+        return calls
+
+    def _core(self, values: dict[str, Value]) -> None:
+        self._memory_values(values)
+        if self._is_mig_parent or self._is_mig_instance:
+            # nvml.h: utilization is undefined while MIG is on; 0 or garbage comes back.
+            for metric in ("gpu_utilization", "memory_utilization"):
+                values[metric] = Missing(Reason.MIG, SOURCE)
+        elif "gpu_utilization" not in self._unsupported:
+            self._utilization_values(values)
+        self._run(Group.CORE, values)
+
+    def _run(self, group: Group, values: dict[str, Value]) -> None:
+        """The hot loop: one C call, one comparison, one reading per figure."""
+        retire: list[_Call] | None = None
+        for call in self._calls[group]:
+            code = call.function(*call.arguments)
+            if code == SUCCESS:
+                raw = call.out.value * call.scale
+                if call.low <= raw <= call.high and raw < 0x7FFFFFF0:
+                    values[call.metric] = Reading(raw, SOURCE)
+                else:
+                    values[call.metric] = _unusual(call.metric, raw)
+                continue
+            values[call.metric] = self._failed(call.metric, code)
+            if code in NEVER:
+                retire = [*(retire or ()), call]
+        for call in retire or ():
+            self._calls[group].remove(call)
+            self._unsupported[call.metric] = values[call.metric]
+
+    def _utilization_values(self, values: dict[str, Value]) -> None:
+        code = self._library.call("nvmlDeviceGetUtilizationRates", self.handle, self._utilization_ref)
+        if code == SUCCESS:
+            values["gpu_utilization"] = checked("gpu_utilization", self._utilization.gpu * 0.01, SOURCE)
+            values["memory_utilization"] = checked("memory_utilization", self._utilization.memory * 0.01, SOURCE)
+            return
+        for metric in ("gpu_utilization", "memory_utilization"):
+            values[metric] = self._failed(metric, code)
+            if code in NEVER:
+                self._unsupported[metric] = values[metric]
+
+    def _memory_values(self, values: dict[str, Value]) -> None:
+        """Version 2 keeps what the driver reserves apart; version 1 (old drivers) counts it as used."""
+        if self._read_memory is not None:
+            memory = self._memory
+            code = self._read_memory(self.handle, ctypes.byref(memory))
+            if code == SUCCESS:
+                self._store_memory(values, memory.total, memory.used, memory.free, memory.reserved)
+                return
+            if code not in NEVER:
+                for metric in ("memory_used_bytes", "memory_total_bytes"):
+                    values[metric] = self._failed(metric, code)
+                return
+            self._read_memory = None
+        old = pynvml.c_nvmlMemory_t()
+        code = self._library.call("nvmlDeviceGetMemoryInfo", self.handle, ctypes.byref(old))
+        if code == SUCCESS:
+            self._store_memory(values, old.total, old.used, old.free, None)
+        else:
+            for metric in ("memory_used_bytes", "memory_total_bytes"):
+                values[metric] = self._failed(metric, code)
+
+    def _store_memory(self, values: dict[str, Value], total: int, used: int, free: int, reserved: int | None) -> None:
+        values["memory_total_bytes"] = checked("memory_total_bytes", total, SOURCE)
+        values["memory_used_bytes"] = checked("memory_used_bytes", used, SOURCE)
+        values["memory_free_bytes"] = checked("memory_free_bytes", free, SOURCE)
+        if reserved is not None:
+            values["memory_reserved_bytes"] = checked("memory_reserved_bytes", reserved, SOURCE)
+        if total == 0:  # unified-memory devices answer 0: the card has no memory of its own, not "0 bytes"
+            values["memory_total_bytes"] = Missing(Reason.NOT_SUPPORTED, SOURCE, "unified memory")
+        elif used > total:
+            values["memory_used_bytes"] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{used} > {total}")
+        self._kept["memory_total_bytes"] = values["memory_total_bytes"]
+
+    def _rarely(self, values: dict[str, Value], now_s: float) -> None:
+        for group in (Group.RARE, Group.SLOW):
+            if now_s >= self._due_s.get(group, 0.0):
+                self._due_s[group] = now_s + group.value
+                fresh: dict[str, Value] = {}
+                self._run(group, fresh)
+                self._kept.update(fresh)
+        for metric, value in self._kept.items():
+            values.setdefault(metric, value)
+
+    def _details(self, values: dict[str, Value]) -> None:
+        if self._fields:
+            self._field_values(values)
+        if self._gpm is not None:
+            self._gpm.read(values)
+
+    def _field_values(self, values: dict[str, Value]) -> None:
+        buffer = self._field_buffer
+        for index, field in enumerate(self._fields):
+            buffer[index].fieldId, buffer[index].scopeId = field.field_id, 0
+        code = self._library.call(
+            "nvmlDeviceGetFieldValues", self.handle, ctypes.c_int(len(self._fields)), ctypes.byref(buffer)
+        )
+        for index, field in enumerate(self._fields):
+            answer = buffer[index]
+            each = code if code != SUCCESS else answer.nvmlReturn
+            if each == SUCCESS:
+                values[field.metric] = checked(field.metric, _field_number(answer) * field.scale, SOURCE)
+            else:
+                values[field.metric] = self._failed(field.metric, each)
+        lasting = [f for f in self._fields if _is_never(values[f.metric])]
+        if lasting:
+            self._unsupported.update({f.metric: values[f.metric] for f in lasting})
+            self._fields = tuple(f for f in self._fields if f not in lasting)
+
+    def _bound(self, values: dict[str, Value]) -> None:
+        """What is impossible for this very card although it is possible for some card."""
+        for metric in ("power_w", "power_instant_w"):
+            power = number(values.get(metric))
+            if power is not None and power > self._power_bound_w:
+                values[metric] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{power:.0f} W")
+
+    def _failed(self, metric: str, code: int) -> Value:
+        if code in LOST:
+            raise DeviceLost(error_name(code))
+        if code in SESSION_OVER:
+            raise NvmlError(metric, code)
+        return missing(code)
+
+
+def _is_impossible(value: Value) -> bool:
+    return isinstance(value, Missing) and value.reason is Reason.IMPLAUSIBLE
+
+
+def _is_never(value: Value) -> bool:
+    return isinstance(value, Missing) and value.reason is Reason.NOT_SUPPORTED
+
+
+def _unusual(metric: str, raw: float) -> Value:
+    """Out of the fast path's bounds. P-state 32 is NVML's word for "unknown" (nvml.h NVML_PSTATE_UNKNOWN)."""
+    if metric == "pstate" and raw == 32:
+        return Missing(Reason.NOT_SUPPORTED, SOURCE, "NVML_PSTATE_UNKNOWN")
+    return checked(metric, raw, SOURCE)
+
+
+def _field_number(answer: Any) -> float:
+    """The member of the value union that ``nvmlValueType_t`` names."""
+    members = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
+    kind = answer.valueType
+    return float(getattr(answer.value, members[kind])) if 0 <= kind < len(members) else float("nan")

@@ -1,0 +1,188 @@
+"""Knows: who uses a device according to NVML. Must not know: the operating system's process table.
+
+The process structs have had three layouts. ``nvmlProcessInfo_v1_t`` (16 bytes: pid, used memory) belongs to the
+unsuffixed functions; ``_v2``/``_v3`` use 24 bytes (pid, used memory, GPU and compute instance); the ``_v3`` of some
+R535 drivers had 32 (a protected-memory field at the end) under the same name. So the layout is verified on the data: a
+wrong stride shows up as process ids that cannot be.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pynvml
+
+from gpumon_gui.core.model import DeviceKey, ProcessUse, UseKind
+from gpumon_gui.core.values import Missing, Reason, Value, checked
+from gpumon_gui.telemetry.nvml.library import (
+    FUNCTION_NOT_FOUND,
+    INSUFFICIENT_SIZE,
+    NEVER,
+    NO_PERMISSION,
+    NOT_FOUND,
+    SUCCESS,
+    Library,
+    error_name,
+)
+
+SOURCE = "nvml"
+NOT_AVAILABLE = 0xFFFFFFFFFFFFFFFF  #: NVML_VALUE_NOT_AVAILABLE (nvml.h): WDDM manages the memory itself
+PID_LIMIT = 4_194_304  #: Linux' PID_MAX_LIMIT on 64 bits; Windows' ids are far below
+NO_INSTANCE = 0xFFFFFFFF
+
+_GENERATIONS: tuple[tuple[str, tuple[int, ...]], ...] = (("_v3", (24, 32)), ("_v2", (24, 32)), ("", (16,)))
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One entry of a process list. ``instance`` is the GPU instance id of a MIG card, None otherwise."""
+
+    pid: int
+    memory_bytes: int
+    instance: int | None
+
+
+def parse(raw: bytes, count: int, stride: int) -> tuple[Listed, ...]:
+    """``count`` entries of ``stride`` bytes each (16, 24 or 32)."""
+    entries = []
+    for index in range(count):
+        pid, memory = struct.unpack_from("=I4xQ", raw, index * stride)
+        instance = struct.unpack_from("=I", raw, index * stride + 16)[0] if stride > 16 else NO_INSTANCE
+        entries.append(Listed(pid, memory, None if instance == NO_INSTANCE else instance))
+    return tuple(entries)
+
+
+def is_believable(entries: Sequence[Listed], total_bytes: float | None) -> bool:
+    """Whether the entries can be right: distinct possible pids, and no more memory than the card has."""
+    pids = [entry.pid for entry in entries]
+    if any(not 0 < pid <= PID_LIMIT for pid in pids) or len(set(pids)) != len(pids):
+        return False
+    known = [entry.memory_bytes for entry in entries if entry.memory_bytes != NOT_AVAILABLE]
+    return total_bytes is None or all(used <= total_bytes for used in known)
+
+
+class ProcessReader:
+    """Lists and utilization of one device's processes."""
+
+    def __init__(self, library: Library, handle: Any, key: DeviceKey, *, wddm: bool) -> None:
+        self._library = library
+        self._handle = handle
+        self._key = key
+        self._wddm = wddm
+        self._buffer = ctypes.create_string_buffer(64 * 32)
+        self._samples: Any = (pynvml.c_nvmlProcessUtilizationSample_t * 64)()
+        self._last_seen_us = 0
+        self._strides: dict[str, int] = {}
+
+    def read(self, total_bytes: float | None, *, utilization: bool) -> tuple[ProcessUse, ...]:
+        """All processes of the device. Memory and utilization are Missing with a reason where NVML has none."""
+        compute = self._list("nvmlDeviceGetComputeRunningProcesses", total_bytes)
+        graphics = self._list("nvmlDeviceGetGraphicsRunningProcesses", total_bytes)
+        busy = self._utilization() if utilization else Missing(Reason.NOT_READ, SOURCE)
+        uses = []
+        for pid in sorted(compute.keys() | graphics.keys()):
+            kind = UseKind.BOTH if pid in compute and pid in graphics else UseKind.GRAPHICS
+            if pid not in graphics:
+                kind = UseKind.COMPUTE
+            entry = compute.get(pid) or graphics[pid]
+            values: dict[str, Value] = {"process_memory_bytes": self._memory(entry.memory_bytes)}
+            if isinstance(busy, Missing):
+                values["process_gpu_utilization"] = busy
+            else:
+                values.update(busy.get(pid) or {"process_gpu_utilization": Missing(Reason.NOT_READ, SOURCE)})
+            uses.append(ProcessUse(pid, self._key, kind, values))
+        return tuple(uses)
+
+    def _memory(self, used: int) -> Value:
+        if used == NOT_AVAILABLE:
+            return Missing(Reason.DRIVER_MODEL if self._wddm else Reason.NOT_SUPPORTED, SOURCE)
+        return checked("process_memory_bytes", used, SOURCE)
+
+    def _list(self, function: str, total_bytes: float | None) -> dict[int, Listed]:
+        for suffix, strides in _GENERATIONS:
+            code, count = self._fetch(function + suffix)
+            if code == FUNCTION_NOT_FOUND:
+                continue
+            if code != SUCCESS:
+                return {}
+            raw = self._buffer.raw
+            known = self._strides.get(suffix)
+            for stride in (known,) if known else strides:
+                entries = parse(raw, count, stride)
+                if is_believable(entries, total_bytes):
+                    # One entry looks right in every layout: only two or more tell them apart.
+                    if count > 1:
+                        self._strides[suffix] = stride
+                    return {entry.pid: entry for entry in entries}
+            self._strides.pop(suffix, None)
+            return {}
+        return {}
+
+    def _fetch(self, symbol: str) -> tuple[int, int]:
+        """Fill the buffer; returns NVML's code and the number of entries."""
+        for _ in range(3):  # the list may grow between the two calls
+            count = ctypes.c_uint(len(self._buffer) // 32)
+            code = self._library.call(symbol, self._handle, ctypes.byref(count), self._buffer)
+            if code != INSUFFICIENT_SIZE:
+                return code, min(count.value, len(self._buffer) // 32)
+            self._buffer = ctypes.create_string_buffer((count.value + 16) * 32)
+        return INSUFFICIENT_SIZE, 0
+
+    def _utilization(self) -> dict[int, dict[str, Value]] | Missing:
+        """Per pid, the mean of the driver's samples since the last call.
+
+        Samples outside the time asked for or above 100 % are old samples of dead processes (seen with several
+        drivers): they become Missing(IMPLAUSIBLE) unless a good one exists.
+        """
+        for _ in range(3):
+            count = ctypes.c_uint(len(self._samples))
+            code = self._library.call(
+                "nvmlDeviceGetProcessUtilization",
+                self._handle,
+                self._samples,
+                ctypes.byref(count),
+                ctypes.c_ulonglong(self._last_seen_us),
+            )
+            if code != INSUFFICIENT_SIZE:
+                break
+            self._samples = (pynvml.c_nvmlProcessUtilizationSample_t * (count.value + 16))()
+        if code == NOT_FOUND:  # no new samples since last time: not a failure
+            return Missing(Reason.NOT_READ, SOURCE, "no new samples")
+        if code != SUCCESS:
+            reason = Reason.NO_PERMISSION if code == NO_PERMISSION else Reason.ERROR
+            return Missing(Reason.NOT_SUPPORTED if code in NEVER else reason, SOURCE, error_name(code))
+        since_us = self._last_seen_us
+        by_pid: dict[int, list[Any]] = {}
+        for sample in self._samples[: count.value]:
+            if sample.pid and sample.timeStamp > since_us:
+                by_pid.setdefault(sample.pid, []).append(sample)
+                self._last_seen_us = max(self._last_seen_us, sample.timeStamp)
+        if since_us == 0:  # the first answer reaches back many seconds: only the newest is about now
+            by_pid = {pid: [max(samples, key=_time_stamp)] for pid, samples in by_pid.items()}
+        return {pid: _means(samples) for pid, samples in by_pid.items()}
+
+
+_PROCESS_SHARES = (
+    ("process_gpu_utilization", "smUtil"),
+    ("process_memory_utilization", "memUtil"),
+    ("process_encoder_utilization", "encUtil"),
+    ("process_decoder_utilization", "decUtil"),
+)
+
+
+def _time_stamp(sample: Any) -> int:
+    return int(sample.timeStamp)
+
+
+def _means(samples: Sequence[Any]) -> dict[str, Value]:
+    values: dict[str, Value] = {}
+    for metric, field in _PROCESS_SHARES:
+        all_of_them = [checked(metric, getattr(sample, field) * 0.01, SOURCE) for sample in samples]
+        good = [value.value for value in all_of_them if not isinstance(value, Missing)]
+        numbers = [float(number) for number in good]
+        values[metric] = checked(metric, sum(numbers) / len(numbers), SOURCE) if numbers else all_of_them[-1]
+    return values

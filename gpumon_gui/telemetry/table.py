@@ -1,0 +1,41 @@
+"""Knows: which sources there are, in order of rank. Must not know: what they read.
+
+The first source with a number for a metric wins (``merge``): the vendor's library, then the operating system.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from gpumon_gui.core.clock import Clock
+from gpumon_gui.telemetry.base import Source
+from gpumon_gui.telemetry.drm.source import DrmSource
+from gpumon_gui.telemetry.dxgi.source import DxgiSource
+from gpumon_gui.telemetry.host import HostSource
+from gpumon_gui.telemetry.nvml.source import NvmlSource
+from gpumon_gui.telemetry.pdh.source import PdhSource
+from gpumon_gui.telemetry.sampler import Sampler
+
+SOURCES: tuple[Callable[[], Source], ...] = (NvmlSource, DxgiSource, PdhSource, DrmSource)
+
+
+def build_sampler(
+    *,
+    scenario: str | None = None,
+    skip: frozenset[str] = frozenset(),
+    clock: Clock,
+    on_enter: Callable[[str], None] = lambda _name: None,
+) -> Sampler:
+    """A sampler over this system's sources, or over a scripted machine. Raises UnknownScenario.
+
+    ``skip`` names sources to leave out (one that hangs).
+    """
+    if scenario is not None:
+        from gpumon_gui.telemetry.synthetic.table import build_scenario  # only loaded when asked for
+
+        sources, host = build_scenario(scenario, clock)
+    else:
+        made = [make() for make in SOURCES]
+        sources, host = [source for source in made if sys.platform in source.platforms], HostSource()
+    return Sampler([source for source in sources if source.name not in skip], host, clock, on_enter)
