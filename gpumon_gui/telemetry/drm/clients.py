@@ -156,11 +156,9 @@ class Clients:
 
     def _look(self, pid: int) -> None:
         folder = os.path.join(self._proc, str(pid), "fd")
-        fds = []
+        fds: list[str] = []
         try:
-            for fd in os.listdir(folder):
-                if _link(os.path.join(folder, fd)).startswith("/dev/dri/"):
-                    fds.append(fd)
+            fds.extend(fd for fd in os.listdir(folder) if _link(os.path.join(folder, fd)).startswith("/dev/dri/"))
         except OSError as error:
             if error.errno in (errno.EACCES, errno.EPERM):
                 self._hidden = True
