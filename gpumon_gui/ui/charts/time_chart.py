@@ -1,0 +1,179 @@
+"""Knows: how a value over time is shown: caption, plot, foot. Must not know: samples, devices.
+
+Like Task Manager: caption left above the plot, figure right, the span below. Nothing is drawn while nobody can see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+import numpy as np
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QColor, QMouseEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
+
+from gpumon_gui.core.messages import _
+from gpumon_gui.ui import formatters
+from gpumon_gui.ui.charts.decimate import Array
+from gpumon_gui.ui.charts.plot import Plot
+from gpumon_gui.ui.theme import XS, S, Series, Text, Theme
+from gpumon_gui.ui.widgets.text import FixedLabel
+
+_EMPTY: Array = np.empty(0)
+
+
+class TimeChart(QWidget):
+    """One chart. ``form`` writes a value (canonical unit) for the tool tip."""
+
+    def __init__(
+        self,
+        theme: Theme,
+        series: Series = Series.ENGINE,
+        form: Callable[[float], str] = formatters.percent,
+        *,
+        caption: QWidget | None = None,
+        foot: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._series = series
+        self._form = form
+        self._span_s = 60.0
+        self._top = 1.0
+        self._ago: Array = _EMPTY
+        self._values: Array = _EMPTY
+        self._now_utc_s = 0.0
+        self._dimmed = False
+        self._pending = False
+
+        self.caption = FixedLabel(theme, Text.CAPTION, muted=True)
+        self.figure = FixedLabel(theme, Text.CAPTION, align=Qt.AlignmentFlag.AlignRight)
+        self._plot = Plot(self)
+        self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self._plot.viewport().installEventFilter(self)
+        self._plot.viewport().setMouseTracking(True)
+        self._left = FixedLabel(theme, Text.CAPTION, muted=True)
+        self._right = FixedLabel(theme, Text.CAPTION, muted=True, align=Qt.AlignmentFlag.AlignRight)
+        self._right.set_text("0")
+        self._foot = QWidget(self)
+
+        head = QHBoxLayout()
+        head.setSpacing(S)
+        head.addWidget(self.caption if caption is None else caption, 1)
+        head.addWidget(self.figure, 1)
+        below = QHBoxLayout(self._foot)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.addWidget(self._left, 3)
+        below.addWidget(self._right, 1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(XS)
+        box.addLayout(head)
+        box.addWidget(self._plot, 1)
+        box.addWidget(self._foot)
+        self._foot.setVisible(foot)
+        self.setMinimumHeight(96)
+
+        theme.changed.connect(self._recolour)
+        self._recolour()
+        self.retranslate()
+
+    def set_span(self, seconds: float) -> None:
+        """Length of the time axis."""
+        if seconds != self._span_s:
+            self._span_s = seconds
+            self.retranslate()
+            self._plot.set_range(self._span_s, self._top)
+            self._draw()
+
+    def set_top(self, top: float) -> None:
+        """Upper end of the value axis, in the unit of the values."""
+        if top != self._top and top > 0:
+            self._top = top
+            self._plot.set_range(self._span_s, self._top)
+
+    def set_data(self, times: Array, values: Array, now_s: float, now_utc_s: float) -> None:
+        """Show a series: ascending monotonic seconds, and the two clocks at its right edge. NaN is a gap."""
+        self._ago = times - now_s
+        self._values = values
+        self._now_utc_s = now_utc_s
+        self._draw()
+
+    def set_texts(self, caption: str, figure: str, spoken: str) -> None:
+        """Caption, the figure at the right, and what a screen reader says (``GPU 0 Compute 87 percent``)."""
+        self.caption.set_text(caption)
+        self.figure.set_text(figure)
+        if self.accessibleName() != spoken:
+            self.setAccessibleName(spoken)
+
+    def set_dimmed(self, dimmed: bool) -> None:
+        """Grey: the values are not of now."""
+        if dimmed != self._dimmed:
+            self._dimmed = dimmed
+            self.figure.set_dimmed(dimmed)
+            self._recolour()
+
+    def retranslate(self) -> None:
+        """Say the span in the user's language."""
+        self._left.set_text(formatters.span(self._span_s))
+
+    def drawn(self) -> tuple[Array, Array]:
+        """The series on show (seconds before now, values); for tests."""
+        return self._ago, self._values
+
+    def showEvent(self, event: QEvent) -> None:
+        """Draw what arrived while hidden."""
+        if self._pending:
+            self._draw(visible=True)
+
+    def resizeEvent(self, event: QEvent) -> None:
+        """More or fewer pixel columns."""
+        self._draw()
+
+    def expose(self) -> None:
+        """Called when scrolling may have brought the chart into sight."""
+        if self._pending:
+            self._draw()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Value and time under the pointer."""
+        if event.type() == QEvent.Type.MouseMove and isinstance(event, QMouseEvent):
+            self._explain(event)
+        elif event.type() == QEvent.Type.Leave:
+            QToolTip.hideText()
+        return False
+
+    def _draw(self, visible: bool = False) -> None:
+        if not visible and (not self._plot.in_sight()):
+            self._pending = True
+            return
+        self._pending = False
+        self._plot.set_data(self._ago, self._values)
+
+    def _explain(self, event: QMouseEvent) -> None:
+        if not len(self._ago):
+            return
+        at = -self._span_s * (1.0 - event.position().x() / max(1, self._plot.width()))
+        near = int(np.argmin(np.abs(self._ago - at)))
+        value = float(self._values[near])
+        when = datetime.fromtimestamp(self._now_utc_s + float(self._ago[near])).strftime("%H:%M:%S")  # noqa: DTZ006 - the user's own time
+        shown = _("no value") if np.isnan(value) else self._form(value)
+        QToolTip.showText(event.globalPosition().toPoint(), f"{shown}\n{when}", self._plot)
+
+    def _recolour(self) -> None:
+        colours = self._theme.colours
+        curve = QColor(colours.faint) if self._dimmed else self._theme.series(self._series)
+        alpha = 24 if self._dimmed else colours.fill_alpha
+        border = QColor(colours.border) if self._dimmed else _mixed(curve, QColor(colours.chart_back), 0.55)
+        self._plot.set_colours(QColor(colours.chart_back), border, QColor(colours.chart_grid), curve, alpha)
+        self._draw()
+
+
+def _mixed(a: QColor, b: QColor, share: float) -> QColor:
+    return QColor.fromRgbF(
+        a.redF() * share + b.redF() * (1 - share),
+        a.greenF() * share + b.greenF() * (1 - share),
+        a.blueF() * share + b.blueF() * (1 - share),
+    )
