@@ -167,7 +167,7 @@ def _text_of(catalogue: Catalog) -> bytes:
     write_po(buffer, catalogue, width=0, no_location=True, sort_output=True, ignore_obsolete=True)
     lines = buffer.getvalue().splitlines(keepends=True)
     noise = tuple(f'"{name}:'.encode() for name in _NOISE)
-    return b"".join(line for line in lines if not line.startswith(noise))
+    return b"".join(line for line in lines if not line.startswith(noise)).strip() + b"\n"
 
 
 def main(arguments: list[str]) -> int:

@@ -70,12 +70,12 @@ def is_blank(raw: float) -> bool:
 def checked(metric_id: str, raw: float, source: str) -> Value:
     """A raw number in canonical units as a reading, or ``Missing(IMPLAUSIBLE)`` outside the metric's bounds.
 
-    Never clamps. NaN, infinities, negative numbers and "no value" patterns are implausible, except where the
-    metric's bounds allow them. Raises KeyError for an id that is not in the catalogue.
+    Never clamps. NaN, infinities and "no value" patterns are always implausible, negative numbers where the metric's
+    bounds say so. Raises KeyError for an id that is not in the catalogue.
     """
     metric = METRICS[metric_id]
     if metric.low <= raw <= metric.high and not (
-        raw >= 0x7FFFFFF0 and metric.unit is not Unit.BITMASK and is_blank(raw)
+        raw >= 0x7FFFFFF0 and metric.unit is not Unit.BITMASK and (raw == math.inf or is_blank(raw))
     ):
         return Reading(raw, source)
     return Missing(Reason.IMPLAUSIBLE, source, "NaN" if math.isnan(raw) else f"{raw:g}")
