@@ -52,7 +52,7 @@ class _Call:
     function: Any
     arguments: tuple[Any, ...]
     out: Any
-    scale: float
+    per: int
     low: float
     high: float
 
@@ -125,7 +125,7 @@ class DeviceReader:
             if scalar.extra_out:
                 arguments = (*arguments, ctypes.byref(ctypes.c_uint()))
             metric = METRICS[scalar.metric]
-            calls.append(_Call(scalar.metric, found[1], arguments, out, scalar.scale, metric.low, metric.high))
+            calls.append(_Call(scalar.metric, found[1], arguments, out, scalar.per, metric.low, metric.high))
         return calls
 
     def _core(self, values: dict[str, Value]) -> None:
@@ -144,7 +144,7 @@ class DeviceReader:
         for call in self._calls[group]:
             code = call.function(*call.arguments)
             if code == SUCCESS:
-                raw = call.out.value * call.scale
+                raw = call.out.value if call.per == 1 else call.out.value / call.per
                 if call.low <= raw <= call.high and raw < 0x7FFFFFF0:
                     values[call.metric] = Reading(raw, SOURCE)
                 else:
@@ -160,8 +160,8 @@ class DeviceReader:
     def _utilization_values(self, values: dict[str, Value]) -> None:
         code = self._library.call("nvmlDeviceGetUtilizationRates", self.handle, self._utilization_ref)
         if code == SUCCESS:
-            values["gpu_utilization"] = checked("gpu_utilization", self._utilization.gpu * 0.01, SOURCE)
-            values["memory_utilization"] = checked("memory_utilization", self._utilization.memory * 0.01, SOURCE)
+            values["gpu_utilization"] = checked("gpu_utilization", self._utilization.gpu / 100, SOURCE)
+            values["memory_utilization"] = checked("memory_utilization", self._utilization.memory / 100, SOURCE)
             return
         for metric in ("gpu_utilization", "memory_utilization"):
             values[metric] = self._failed(metric, code)
@@ -228,7 +228,7 @@ class DeviceReader:
             answer = buffer[index]
             each = code if code != SUCCESS else answer.nvmlReturn
             if each == SUCCESS:
-                values[field.metric] = checked(field.metric, _field_number(answer) * field.scale, SOURCE)
+                values[field.metric] = checked(field.metric, _field_number(answer) / field.per, SOURCE)
             else:
                 values[field.metric] = self._failed(field.metric, each)
         lasting = [f for f in self._fields if _is_never(values[f.metric])]

@@ -1,6 +1,7 @@
 """Knows: which NVML function gives which metric. Must not know: how often it is called or what becomes of it.
 
-One table line per figure. ``scale`` turns NVML's unit into the canonical one (percent → fraction, milliwatt → watt).
+One table line per figure. ``per`` is how many of NVML's units make one canonical unit (100 percent, 1000 milliwatts);
+numbers that need no conversion stay integers.
 Costs measured on an H200 (driver 580.159, Linux) decide the group: CORE calls take a few microseconds each and are
 made in every sweep; the others are not.
 """
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-PERCENT = 0.01
-MILLI = 0.001
+#: How many of NVML's units make one canonical unit.
+PERCENT = 100
+MILLI = 1000
 
 
 class Group(Enum):
@@ -32,14 +34,14 @@ class Scalar:
     symbols: tuple[str, ...]
     arguments: tuple[int, ...] = ()
     ctype: Any = ctypes.c_uint
-    scale: float = 1.0
+    per: int = 1
     group: Group = Group.CORE
     extra_out: bool = False  #: a second unsigned result that is not used (the sampling period)
 
 
 SCALARS: tuple[Scalar, ...] = (
     Scalar("temperature_c", ("nvmlDeviceGetTemperature",), (0,)),  # NVML_TEMPERATURE_GPU
-    Scalar("power_w", ("nvmlDeviceGetPowerUsage",), scale=MILLI),
+    Scalar("power_w", ("nvmlDeviceGetPowerUsage",), per=MILLI),
     Scalar("clock_graphics_mhz", ("nvmlDeviceGetClockInfo",), (0,)),
     Scalar("clock_sm_mhz", ("nvmlDeviceGetClockInfo",), (1,)),
     Scalar("clock_memory_mhz", ("nvmlDeviceGetClockInfo",), (2,)),
@@ -50,18 +52,16 @@ SCALARS: tuple[Scalar, ...] = (
         ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"),
         ctype=ctypes.c_ulonglong,
     ),
-    Scalar("encoder_utilization", ("nvmlDeviceGetEncoderUtilization",), scale=PERCENT, extra_out=True),
-    Scalar("decoder_utilization", ("nvmlDeviceGetDecoderUtilization",), scale=PERCENT, extra_out=True),
-    Scalar("jpeg_utilization", ("nvmlDeviceGetJpgUtilization",), scale=PERCENT, extra_out=True),
-    Scalar("ofa_utilization", ("nvmlDeviceGetOfaUtilization",), scale=PERCENT, extra_out=True),
-    Scalar("power_limit_w", ("nvmlDeviceGetEnforcedPowerLimit",), scale=MILLI, group=Group.RARE),
-    Scalar("fan_ratio", ("nvmlDeviceGetFanSpeed",), scale=PERCENT, group=Group.RARE),
+    Scalar("encoder_utilization", ("nvmlDeviceGetEncoderUtilization",), per=PERCENT, extra_out=True),
+    Scalar("decoder_utilization", ("nvmlDeviceGetDecoderUtilization",), per=PERCENT, extra_out=True),
+    Scalar("jpeg_utilization", ("nvmlDeviceGetJpgUtilization",), per=PERCENT, extra_out=True),
+    Scalar("ofa_utilization", ("nvmlDeviceGetOfaUtilization",), per=PERCENT, extra_out=True),
+    Scalar("power_limit_w", ("nvmlDeviceGetEnforcedPowerLimit",), per=MILLI, group=Group.RARE),
+    Scalar("fan_ratio", ("nvmlDeviceGetFanSpeed",), per=PERCENT, group=Group.RARE),
     Scalar("pcie_gen", ("nvmlDeviceGetCurrPcieLinkGeneration",), group=Group.RARE),
     Scalar("pcie_width", ("nvmlDeviceGetCurrPcieLinkWidth",), group=Group.RARE),
     Scalar("pcie_replays", ("nvmlDeviceGetPcieReplayCounter",), group=Group.SLOW),
-    Scalar(
-        "energy_j", ("nvmlDeviceGetTotalEnergyConsumption",), ctype=ctypes.c_ulonglong, scale=MILLI, group=Group.SLOW
-    ),
+    Scalar("energy_j", ("nvmlDeviceGetTotalEnergyConsumption",), ctype=ctypes.c_ulonglong, per=MILLI, group=Group.SLOW),
     # NVML_MEMORY_ERROR_TYPE_CORRECTED 0 / UNCORRECTED 1, NVML_VOLATILE_ECC 0
     Scalar("ecc_corrected", ("nvmlDeviceGetTotalEccErrors",), (0, 0), ctypes.c_ulonglong, group=Group.SLOW),
     Scalar("ecc_uncorrected", ("nvmlDeviceGetTotalEccErrors",), (1, 0), ctypes.c_ulonglong, group=Group.SLOW),
@@ -69,7 +69,7 @@ SCALARS: tuple[Scalar, ...] = (
 
 #: Read once: limits and capabilities. ``group`` is not looked at.
 STATIC_SCALARS: tuple[Scalar, ...] = (
-    Scalar("power_limit_default_w", ("nvmlDeviceGetPowerManagementDefaultLimit",), scale=MILLI),
+    Scalar("power_limit_default_w", ("nvmlDeviceGetPowerManagementDefaultLimit",), per=MILLI),
     Scalar("clock_graphics_max_mhz", ("nvmlDeviceGetMaxClockInfo",), (0,)),
     Scalar("clock_sm_max_mhz", ("nvmlDeviceGetMaxClockInfo",), (1,)),
     Scalar("clock_memory_max_mhz", ("nvmlDeviceGetMaxClockInfo",), (2,)),
@@ -91,7 +91,7 @@ class Field:
 
     metric: str
     field_id: int
-    scale: float = 1.0
+    per: int = 1
 
 
 #: NVML_FI_DEV_MEMORY_TEMP 82, POWER_INSTANT 186, PCIE_COUNT_TX/RX_BYTES 197/198. POWER_AVERAGE (185) is left out: it
@@ -113,7 +113,7 @@ class GpmMetric:
 
     metric: str
     gpm_id: int
-    scale: float = PERCENT
+    scale: float = 0.01
 
 
 MIB_PER_S = float(1 << 20)

@@ -80,7 +80,7 @@ class Gpm:
         """Take a sample; afterwards ``_samples`` is [older, newer]."""
         if not self._samples:
             for _ in range(2):
-                sample = ctypes.c_void_p()
+                sample = pynvml.c_nvmlGpmSample_t()
                 code = self._library.call("nvmlGpmSampleAlloc", ctypes.byref(sample))
                 if code != SUCCESS:
                     self.close()

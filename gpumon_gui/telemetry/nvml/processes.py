@@ -181,7 +181,7 @@ def _time_stamp(sample: Any) -> int:
 def _means(samples: Sequence[Any]) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for metric, field in _PROCESS_SHARES:
-        all_of_them = [checked(metric, getattr(sample, field) * 0.01, SOURCE) for sample in samples]
+        all_of_them = [checked(metric, getattr(sample, field) / 100, SOURCE) for sample in samples]
         good = [value.value for value in all_of_them if not isinstance(value, Missing)]
         numbers = [float(number) for number in good]
         values[metric] = checked(metric, sum(numbers) / len(numbers), SOURCE) if numbers else all_of_them[-1]

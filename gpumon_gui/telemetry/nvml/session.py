@@ -40,6 +40,7 @@ class Session:
         self._library = library
         self._readers: dict[DeviceKey, DeviceReader] = {}
         self._infos: dict[DeviceKey, DeviceInfo] = {}
+        self._tuple: tuple[DeviceInfo, ...] | None = None
         self._lost: dict[DeviceKey, str] = {}
         self._modes_due_s: float | None = None
         code = self._init(attach=not asleep)
@@ -60,7 +61,9 @@ class Session:
     @property
     def infos(self) -> tuple[DeviceInfo, ...]:
         """All devices of the session, lost ones included."""
-        return tuple(self._infos.values())
+        if self._tuple is None:
+            self._tuple = tuple(self._infos.values())
+        return self._tuple
 
     @property
     def lost(self) -> Mapping[DeviceKey, str]:
@@ -133,6 +136,7 @@ class Session:
         info = self._describe(handle, index)
         gpm = Gpm(self._library, handle) if Gpm.supported(self._library, handle) else None
         self._infos[info.key] = info
+        self._tuple = None
         try:
             self._readers[info.key] = DeviceReader(self._library, handle, info, gpm=gpm)
         except DeviceLost as error:
@@ -224,7 +228,9 @@ class Session:
             info = self._infos[key]
             if info.parent is None:
                 fresh = static.mode_values(self._library, reader.handle)
-                self._infos[key] = replace(info, static={**info.static, **fresh})
+                if any(info.static.get(metric) != value for metric, value in fresh.items()):
+                    self._infos[key] = replace(info, static={**info.static, **fresh})
+                    self._tuple = None
 
     def _lose(self, key: DeviceKey, word: str) -> None:
         self._lost[key] = word

@@ -58,6 +58,9 @@ class NvmlSource:
         self._count_due_s = 0.0
         self._lost_due_s = 0.0
         self._known: dict[DeviceKey, DeviceInfo] = {}
+        self._inventory: tuple[DeviceInfo, ...] = ()
+        self._seen: tuple[DeviceInfo, ...] = ()
+        self._seen_bus: list[tuple[str, str | None]] = []
         self._notes: list[Note] = []
         self._refusal: SourceUnavailable | None = None
 
@@ -69,19 +72,13 @@ class NvmlSource:
         """All devices ever seen in this run; raises SourceUnavailable when NVML cannot be started."""
         self._look(now.monotonic_s)
         self._ensure(now.monotonic_s)
-        if self._session is not None:
-            for info in self._session.infos:
-                # A card lost before it could say who it is: the PCI bus knows it better where it can be read.
-                if not (
-                    self._bus and info.pci_address is None and info.parent is None and info.key in self._session.lost
-                ):
-                    self._known[info.key] = info
-        for index, (address, name) in enumerate(self._bus):
-            info = placeholder(address, name, index)
-            self._known.setdefault(info.key, info)
-        if not self._known and self._refusal is not None:
+        inside = self._session.infos if self._session is not None else ()
+        if inside != self._seen or self._bus is not self._seen_bus:
+            self._seen, self._seen_bus = inside, self._bus
+            self._learn(inside)
+        if not self._inventory and self._refusal is not None:
             raise self._refusal
-        return tuple(self._known.values())
+        return self._inventory
 
     def read(self, now: Instant, demand: Demand) -> Mapping[DeviceKey, DeviceSample]:
         """One sweep over all devices. Raises SourceUnavailable when the driver went away."""
@@ -129,6 +126,18 @@ class NvmlSource:
         self._end()
         self._library = None
 
+    def _learn(self, inside: tuple[DeviceInfo, ...]) -> None:
+        """Bring the inventory up to date; a device once seen stays in it."""
+        for info in inside:
+            # A card lost before it could say who it is: the PCI bus knows it better where it can be read.
+            nameless = info.pci_address is None and self._session is not None and info.key in self._session.lost
+            if not (self._bus and nameless):
+                self._known[info.key] = info
+        for index, (address, name) in enumerate(self._bus):
+            info = placeholder(address, name, index)
+            self._known.setdefault(info.key, info)
+        self._inventory = tuple(self._known.values())
+
     def _look(self, now_s: float) -> None:
         """Read the power states from the PCI bus, without touching a device."""
         if not self._looks_at_power:
@@ -136,7 +145,10 @@ class NvmlSource:
         if now_s >= self._bus_due_s:
             self._bus_due_s = now_s + BUS_SCAN_S
             self._bus = nvidia_devices(self._root)
-        self._power = {address: power_state(self._root, address) for address, _name in self._bus}
+            self._power = {address: power_state(self._root, address) for address, _name in self._bus}
+        for address, power in self._power.items():
+            if power.can_sleep or power.asleep:  # a card that may not sleep need not be asked in every sweep
+                self._power[address] = power_state(self._root, address)
 
     def _ensure(self, now_s: float) -> None:
         """Start NVML if that is allowed now."""

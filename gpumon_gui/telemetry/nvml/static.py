@@ -59,13 +59,11 @@ def device_values(library: Library, handle: Any) -> dict[str, Value]:
         out = scalar.ctype()
         arguments = [ctypes.c_uint(argument) for argument in scalar.arguments]
         code = library.call(scalar.symbols[0], handle, *arguments, ctypes.byref(out))
-        values[scalar.metric] = (
-            checked(scalar.metric, out.value * scalar.scale, SOURCE) if code == SUCCESS else missing(code)
-        )
+        values[scalar.metric] = _number(scalar.metric, code, out.value if scalar.per == 1 else out.value / scalar.per)
     low, high = ctypes.c_uint(), ctypes.c_uint()
     code = library.call("nvmlDeviceGetPowerManagementLimitConstraints", handle, ctypes.byref(low), ctypes.byref(high))
     for metric, out in (("power_limit_min_w", low), ("power_limit_max_w", high)):
-        values[metric] = _number(metric, code, out.value * MILLI)
+        values[metric] = _number(metric, code, out.value / MILLI)
     values["vbios_version"] = _text(library, "nvmlDeviceGetVbiosVersion", handle)
     values["compute_capability"] = _compute_capability(library, handle)
     values["architecture"] = _word(library, "nvmlDeviceGetArchitecture", handle, _ARCHITECTURES)
