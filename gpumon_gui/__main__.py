@@ -1,0 +1,30 @@
+"""Knows: which program a command line means. Must not know: anything else; imports one of them, late.
+
+``python -m gpumon_gui`` is the window or, with a subcommand, the command line. The sampler process is started through
+here too, in a frozen build as well, and must not load more than it needs.
+"""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run what the arguments ask for; returns the exit code."""
+    argv = sys.argv[1:]
+    first = argv[0] if argv else ""
+    if first == "--sampler-child":
+        from gpumon_gui.telemetry import child
+
+        return child.main(argv)
+    if first in ("-h", "--help", "--version") or (first and not first.startswith("-")):
+        from gpumon_gui.cli.main import run as run_command
+
+        return run_command(argv)
+    from gpumon_gui.app.main import run as run_window
+
+    return run_window(argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
