@@ -62,6 +62,7 @@ SOURCE_TEXT: dict[str, str] = {
         "This account may not read performance counters. Add it to the group 'Performance Monitor Users'."
     ),
     "hung": N_("A driver call did not return. GPUMon restarted its sampler and goes on without this source for now."),
+    "crashed": N_("Reading this source ended GPUMon's sampler several times, so it is left out for now."),
     "over-budget": N_("This source is slow on this machine, so it is read less often."),
     "resting": N_("Nothing uses the GPU, so GPUMon let go of it and it can fall asleep."),
     "asleep": N_("All GPUs of this source are asleep. GPUMon does not wake them."),

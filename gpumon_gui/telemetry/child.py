@@ -39,6 +39,8 @@ FLAG = "--sampler-child"
 BEAT_S = 0.5
 #: No demand makes it read faster than this.
 MIN_INTERVAL_S = 0.05
+#: A pause that lasts longer lets the devices sleep; a shorter one is not worth opening the driver again.
+RELEASE_S = 20.0
 _MAX_FAULTS = 20  # different tracebacks told per process
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 _STD_INPUT_HANDLE, _STD_OUTPUT_HANDLE = -10, -11  # winbase.h
@@ -53,8 +55,12 @@ class Sweeper(Protocol):
         """Read everything demanded once."""
         ...
 
+    def release(self) -> None:
+        """Let go of what keeps a device awake; the next sweep takes it up again."""
+        ...
+
     def close(self) -> None:
-        """Let go of all sources."""
+        """End for good."""
         ...
 
 
@@ -223,8 +229,10 @@ def _run(sampler: Sweeper, requests: Requests, send: Callable[[bytes], None], cl
         demand = requests.demand
         interval_s = 0.0 if demand is None else interval(demand)
         if demand is None or interval_s == 0.0:
-            deadline = None
-            requests.wait(None)
+            was_reading, deadline = deadline is not None, None
+            requests.wait(RELEASE_S if was_reading else None)
+            if was_reading and requests.demand is demand:
+                sampler.release()  # paused: the GPU may fall asleep
             continue
         now_s = clock.now().monotonic_s
         if deadline is None:
