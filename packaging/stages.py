@@ -108,12 +108,14 @@ def _run_tests(stage: Stage) -> Outcome:
             environment["PYTHONPATH"] = str(_decoys(Path(folder) / "no-qt"))
         code = subprocess.call(words, cwd=ROOT, stdin=subprocess.DEVNULL, env=environment)
         outcome = Outcome(stage, ok=code == 0, seconds=0)
-        if report.is_file():
+        complete = report.is_file()
+        if complete:
             _count(outcome, report)
     if code == 5 and not any((ROOT / stage.tests).rglob("test_*.py")):
         outcome.ok, outcome.remark = True, "no tests yet"
-    elif code != 0:
-        outcome.remark = {5: "no test was found", 2: "interrupted"}.get(code, f"exit code {code}")
+    elif code != 0 or not complete:
+        outcome.ok = False
+        outcome.remark = {0: "ended early", 2: "interrupted", 5: "no test was found"}.get(code, f"exit code {code}")
         outcome.failed = max(1, outcome.failed)  # a crash leaves no count, yet must not read "0 failed"
     return outcome
 

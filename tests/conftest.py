@@ -20,7 +20,7 @@ import pytest
 from gpumon_gui.core import messages
 
 ROOT = Path(__file__).resolve().parents[1]
-GRACE_S = 5.0  # a thread or process that was told to end gets this long to do so
+GRACE_S = 3.0  # a thread or process that was told to end gets this long to do so
 
 # Before any test starts a program or Qt: children inherit it.
 for _variable in ("LANGUAGE", "LC_MESSAGES", "LANG"):

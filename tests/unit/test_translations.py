@@ -19,9 +19,11 @@ print("not marked")
 DONE = """msgid "Power"
 msgstr "功耗"
 
+#, python-brace-format
 msgid "Used by {name}"
 msgstr "由 {name} 使用"
 
+#, python-brace-format
 msgid "one GPU"
 msgid_plural "{count} GPUs"
 msgstr[0] "{count} 块 GPU"
