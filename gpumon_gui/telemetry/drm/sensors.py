@@ -41,6 +41,8 @@ class Sensor:
             return raw
         if METRICS[self.metric].unit is Unit.TEXT:
             return Reading(raw, SOURCE)
+        if raw.startswith("Unknown"):  # PCI core: a link that is down or not there
+            return Missing(Reason.NOT_SUPPORTED, SOURCE, "Unknown")
         number = self.parse(raw)
         if number is None:
             return unreadable(self.path, raw)
@@ -82,7 +84,7 @@ def plan(card: Card) -> Plan:
     """Look at which files the card has. Call only while it is awake: labels of sensors are read."""
     hwmon = _Hwmon(card)
     changing = {"amdgpu": _amdgpu, "i915": _intel, "xe": _intel, "nouveau": _nouveau}[card.driver](card, hwmon)
-    changing += _fan(hwmon) + _link(card)
+    changing += _fan(card, hwmon) + _link(card)
     fixed = _fixed(card, hwmon)
     chosen: dict[str, Sensor] = {}
     for sensor in changing:
@@ -178,10 +180,11 @@ def _nouveau(_card: Card, hwmon: _Hwmon) -> list[Sensor]:
     ]
 
 
-def _fan(hwmon: _Hwmon) -> list[Sensor]:
+def _fan(card: Card, hwmon: _Hwmon) -> list[Sensor]:
+    duty = _percent if card.driver == "nouveau" else _pwm  # nouveau_hwmon.c gives the duty in percent
     return [
         *hwmon.sensor("fan_rpm", "fan1_input", _number, detail=True),
-        *hwmon.sensor("fan_ratio", "pwm1", _pwm, detail=True),
+        *hwmon.sensor("fan_ratio", "pwm1", duty, detail=True),
     ]
 
 
