@@ -54,7 +54,7 @@ class Gpm:
             self._fill(values, Reason.FIRST_SAMPLE)
             return
         request = self._request
-        request.sample1, request.sample2 = self._samples
+        request.sample1, request.sample2 = (ctypes.cast(s, pynvml.c_nvmlGpmSample_t) for s in self._samples)
         for index, wanted in enumerate(GPM_METRICS):
             request.metrics[index].metricId = wanted.gpm_id
         code = self._library.call("nvmlGpmMetricsGet", ctypes.byref(request))
@@ -68,6 +68,10 @@ class Gpm:
                 values[wanted.metric] = Missing(reason, SOURCE, error_name(answer.nvmlReturn))
             else:
                 values[wanted.metric] = checked(wanted.metric, answer.value * wanted.scale, SOURCE)
+
+    def forget(self) -> None:
+        """The next call is a first one: an interval that nobody looked at says nothing about now."""
+        self._has_previous = False
 
     def close(self) -> None:
         """Give the two sample buffers back."""
