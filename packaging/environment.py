@@ -55,9 +55,11 @@ def _works() -> bool:
 def _create() -> None:
     if importlib.util.find_spec("ensurepip") is None:  # Debian ships it apart
         package = f"python{sys.version_info.major}.{sys.version_info.minor}-venv"
-        hint = f"Python's venv module is missing. Install it:  sudo apt-get install {package}"
-        if sys.platform == "win32" or os.geteuid() != 0 or not apt_install([package]):
-            raise SetupFailed(hint)
+        is_root = sys.platform != "win32" and os.geteuid() == 0
+        if is_root:
+            say(f"Installing system packages: {package}")
+        if not (is_root and apt_install([package])):
+            raise SetupFailed(f"Python's venv module is missing. Install it:  sudo apt-get install {package}")
     say(f"{'Remaking' if VENV.exists() else 'Creating'} {VENV}")
     # Not this interpreter itself when it is a virtual one: --clear must not remove what runs.
     base = getattr(sys, "_base_executable", None) or sys.executable

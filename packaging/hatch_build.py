@@ -14,7 +14,7 @@ class CatalogueHook(BuildHookInterface):  # type: ignore[type-arg, misc, unused-
 
     PLUGIN_NAME = "custom"
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 - hatchling's signature
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
         folder = str(Path(self.root) / "packaging")
         sys.path.insert(0, folder)
