@@ -1,157 +1,55 @@
-"""Knows: how a value is written for people. Must not know: Qt, widgets.
-
-Numbers follow the language of the program: English and Chinese share the decimal point and the comma between
-thousands. Units are symbols and stand untranslated. Missing is a dash; its reason goes into the tool tip.
-"""
+"""Knows: the tool tip of a value. Must not know: Qt, widgets."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
-from gpumon_gui.core.messages import N_, _
-from gpumon_gui.core.metrics import METRICS, THROTTLE_REASONS, Unit
+from gpumon_gui.core.formatters import (
+    DASH,
+    GIB,
+    KIB,
+    MIB,
+    WORDS,
+    celsius,
+    duration,
+    megahertz,
+    memory,
+    memory_pair,
+    number_text,
+    pair,
+    percent,
+    span,
+    speed,
+    throttle,
+    value_text,
+    watts,
+)
+from gpumon_gui.core.messages import _
+from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import missing_text
-from gpumon_gui.core.values import Missing, Reading, Value, number
+from gpumon_gui.core.values import Missing, Value
 from gpumon_gui.telemetry.provenance import counter, source_name
 
-DASH = "—"
-#: Bytes in what Windows' Task Manager calls GB, MB and KB.
-GIB = 1 << 30
-MIB = 1 << 20
-KIB = 1 << 10
-
-#: Words that sources give as text and people read in their language. Anything else is shown as it came.
-WORDS: dict[str, str] = {
-    "enabled": N_("enabled"),
-    "disabled": N_("disabled"),
-    "yes": N_("yes"),
-    "no": N_("no"),
-    "on": N_("on"),
-    "off": N_("off"),
-    "none": N_("none"),
-    "default": N_("default"),
-}
-
-
-def percent(ratio: float, digits: int = 0) -> str:
-    """``0.87`` → ``87 %``."""
-    return f"{ratio * 100:.{digits}f} %"
-
-
-def memory(value: float) -> str:
-    """Bytes as Task Manager writes them: ``61.2 GB`` for 61.2 × 1024³."""
-    if value >= GIB / 10 or value == 0:
-        return f"{value / GIB:,.1f} GB"
-    return f"{value / MIB:,.0f} MB" if value >= MIB else f"{value / KIB:,.0f} KB"
-
-
-def memory_pair(used: Value | None, total: Value | None) -> str:
-    """``4.2 / 8.0 GB``; without a limit ``4.2 GB``; a dash when the use is missing."""
-    now, limit = number(used), number(total)
-    if now is None:
-        return DASH if limit is None else f"{DASH} / {memory(limit)}"
-    return memory(now) if limit is None else f"{now / GIB:,.1f} / {limit / GIB:,.1f} GB"
-
-
-def speed(value: float) -> str:
-    """Bytes per second in decimal units, as links are specified: ``16 GB/s``, ``5.2 GB/s``, ``55 MB/s``."""
-    for unit, size in (("GB/s", 1e9), ("MB/s", 1e6), ("KB/s", 1e3)):
-        if value >= size * 0.9995:
-            scaled = value / size
-            return f"{scaled:.1f} {unit}" if scaled < 9.95 else f"{scaled:,.0f} {unit}"
-    return f"{value:.0f} B/s"
-
-
-def celsius(value: float) -> str:
-    """``57 °C``."""
-    return f"{value:.0f} °C"
-
-
-def watts(value: float) -> str:
-    """``312 W``; below 10 W with one decimal."""
-    return f"{value:.1f} W" if 0 < value < 9.95 else f"{value:,.0f} W"
-
-
-def megahertz(value: float) -> str:
-    """``1,980 MHz``."""
-    return f"{value:,.0f} MHz"
-
-
-def pair(used: Value | None, limit: Value | None, form: Callable[[float], str]) -> str:
-    """``312 / 700 W``: two values of one unit, the unit written once; a dash for what is missing."""
-    now, top = number(used), number(limit)
-    if top is None:
-        return DASH if now is None else form(now)
-    written = form(top)
-    return f"{DASH if now is None else form(now).rsplit(' ', 1)[0]} / {written}"
-
-
-def throttle(mask: int) -> str:
-    """The reasons in ``throttle_reasons`` as words; ``none`` for no bit, an unknown bit by its number."""
-    words = [_(text) for bit, text in THROTTLE_REASONS if mask & bit]
-    known = sum(bit for bit, _text in THROTTLE_REASONS)
-    if mask & ~known:
-        words.append(f"0x{mask & ~known:x}")
-    return ", ".join(words) if words else _("none")
-
-
-def duration(seconds: float) -> str:
-    """An age in the largest fitting unit: ``12 s``, ``3 min``, ``2 h``."""
-    if seconds < 99.5:
-        return _("{count} s").format(count=f"{max(0.0, seconds):.0f}")
-    if seconds < 99.5 * 60:
-        return _("{count} min").format(count=f"{seconds / 60:.0f}")
-    return _("{count} h").format(count=f"{seconds / 3600:,.0f}")
-
-
-def span(seconds: float) -> str:
-    """The foot of a time axis: ``60 seconds``, ``5 minutes``, ``1 hour``."""
-    if seconds >= 3600:
-        hours = round(seconds / 3600)
-        return _("1 hour") if hours == 1 else _("{count} hours").format(count=hours)
-    if seconds > 60:
-        return _("{count} minutes").format(count=round(seconds / 60))
-    return _("{count} seconds").format(count=round(seconds))
-
-
-def _count(value: float) -> str:
-    return f"{value:,.0f}" if math.isfinite(value) else DASH
-
-
-def _joules(value: float) -> str:
-    return f"{value / 3.6e6:,.1f} kWh" if value >= 3.6e5 else f"{value:,.0f} J"
-
-
-_BY_UNIT: dict[Unit, Callable[[float], str]] = {
-    Unit.RATIO: percent,
-    Unit.BYTES: memory,
-    Unit.BYTES_PER_S: speed,
-    Unit.CELSIUS: celsius,
-    Unit.WATT: watts,
-    Unit.JOULE: _joules,
-    Unit.MEGAHERTZ: megahertz,
-    Unit.COUNT: _count,
-}
-
-
-def number_text(metric_id: str, value: float) -> str:
-    """A number in the canonical unit of the metric, written out. KeyError for an unknown metric."""
-    if metric_id == "pstate":
-        return f"P{int(value)}"
-    metric = METRICS[metric_id]
-    if metric.unit is Unit.BITMASK:
-        return throttle(int(value))
-    return _BY_UNIT[metric.unit](value)
-
-
-def value_text(metric_id: str, value: Value | None) -> str:
-    """A value written out; a dash when it is missing. KeyError for an unknown metric."""
-    if not isinstance(value, Reading):
-        return DASH
-    if isinstance(value.value, str):
-        return _(WORDS.get(value.value.lower(), "")) or value.value
-    return number_text(metric_id, value.value)
+__all__ = [
+    "DASH",
+    "GIB",
+    "KIB",
+    "MIB",
+    "WORDS",
+    "celsius",
+    "duration",
+    "megahertz",
+    "memory",
+    "memory_pair",
+    "number_text",
+    "pair",
+    "percent",
+    "source_line",
+    "span",
+    "speed",
+    "throttle",
+    "value_text",
+    "value_tip",
+    "watts",
+]
 
 
 def value_tip(metric_id: str, value: Value | None) -> str:

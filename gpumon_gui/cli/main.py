@@ -1,0 +1,104 @@
+"""Knows: the subcommands and what ends a command. Must not know: what a command does.
+
+Exit codes: 0 fine, 1 findings that need action, 2 wrong usage or unreadable input, 3 internal fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from gpumon_gui import __version__
+from gpumon_gui.cli import record, self_test, snapshot
+from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.messages import LANGUAGES, _, set_language
+
+OK, FINDINGS, USAGE, INTERNAL = 0, 1, 2, 3
+
+#: name, help, arguments, run. The order is the order in the help.
+COMMANDS: tuple[
+    tuple[
+        str,
+        Callable[[], str],
+        Callable[[argparse.ArgumentParser], None],
+        Callable[[argparse.Namespace], int],
+    ],
+    ...,
+] = (
+    ("snapshot", snapshot.summary, snapshot.add_arguments, snapshot.run),
+    ("record", record.summary, record.add_arguments, record.run),
+    ("self-test", self_test.summary, self_test.add_arguments, self_test.run),
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """One line for a wrong command line, instead of the whole usage."""
+
+    def error(self, message: str) -> NoReturn:
+        hint = _("See {command} --help.").format(command=self.prog)
+        self.exit(USAGE, f"{self.prog}: {message}. {hint}\n")
+
+
+def run(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code. Never raises."""
+    _use_utf8()
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    set_language(_language(arguments))
+    try:
+        parsed = _parser().parse_args(arguments)
+        code = int(parsed.run(parsed))
+        sys.stdout.flush()
+    except SystemExit as end:  # argparse
+        return int(end.code or 0)
+    except GpumonError as error:
+        print(f"gpumon: {error}", file=sys.stderr)  # noqa: T201
+        return USAGE
+    except BrokenPipeError:  # "| head": nothing is left to say, and nobody to say it to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return OK
+    except KeyboardInterrupt:
+        return 130
+    except Exception:  # noqa: BLE001 - the last line of defence; the trace is what a report needs
+        traceback.print_exc()
+        print(_("gpumon: an internal fault; please report the lines above."), file=sys.stderr)  # noqa: T201
+        return INTERNAL
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="gpumon",
+        description=_("Reads this machine's GPUs. The window is started with gpumon-gui."),
+    )
+    parser.add_argument("--version", action="version", version=f"GPUMon {__version__}")
+    commands = parser.add_subparsers(metavar=_("command"), required=True)
+    for name, summary, add_arguments, command in COMMANDS:
+        sub = commands.add_parser(name, help=summary(), description=summary())
+        sub.add_argument("--lang", choices=LANGUAGES, help=_("language of the output (default: the system's)"))
+        add_arguments(sub)
+        sub.set_defaults(run=command)
+    return parser
+
+
+def _language(arguments: Sequence[str]) -> str | None:
+    """The language asked for, found before the help texts are made. Wrong values are argparse's to refuse."""
+    for index, argument in enumerate(arguments):
+        value = argument.removeprefix("--lang=") if argument.startswith("--lang=") else None
+        if argument == "--lang" and index + 1 < len(arguments):
+            value = arguments[index + 1]
+        if value in LANGUAGES:
+            return value
+    return None
+
+
+def _use_utf8() -> None:
+    """Names of processes are in any script; a console that cannot show a character must not end the program."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            piped = not stream.isatty()
+            reconfigure(encoding="utf-8" if piped or sys.platform == "win32" else None, errors="backslashreplace")

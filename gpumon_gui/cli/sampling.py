@@ -1,0 +1,74 @@
+"""Knows: how a command gets samples: the sampler process and its supervisor. Must not know: what is done with them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from gpumon_gui.core.clock import Clock
+from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.messages import _
+from gpumon_gui.core.model import Demand
+from gpumon_gui.core.status_text import left_behind_text, status_text
+from gpumon_gui.telemetry.process import SamplerProcess
+from gpumon_gui.telemetry.supervisor import SamplerState, SamplerStatus, Supervisor
+
+
+def check_scenario(name: str | None) -> None:
+    """Refuse an unknown scenario before a process is started for it. Raises GpumonError."""
+    if name is None:
+        return
+    from gpumon_gui.telemetry.synthetic.table import SCENARIOS  # only loaded when asked for
+
+    names = [scenario.name for scenario in SCENARIOS]
+    if name not in names:
+        message = _("there is no scenario “{name}”. There are: {names}")
+        raise GpumonError(message.format(name=name, names=", ".join(names)))
+
+
+@contextmanager
+def supervised(scenario: str | None, demand: Demand, clock: Clock) -> Iterator[Supervisor]:
+    """A running sampler; ended afterwards in any case."""
+    supervisor = Supervisor(lambda skip: SamplerProcess(skip, scenario=scenario), clock, demand)
+    try:
+        yield supervisor
+    finally:
+        for pid in supervisor.close().stuck_pids:
+            say(left_behind_text(pid))
+
+
+@contextmanager
+def until_interrupted() -> Iterator[threading.Event]:
+    """An event that Ctrl+C and a polite end (SIGTERM) set, so that files are closed properly."""
+    stop = threading.Event()
+
+    def ask(_signal: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def tell(status: SamplerStatus, now_s: float) -> None:
+    """Say on stderr that the sampler is in trouble, or out of it."""
+    if status.state in (SamplerState.STARTING, SamplerState.STOPPED, SamplerState.RESTARTING) or not status.code:
+        return
+    next_s = None if status.next_try_s is None else status.next_try_s - now_s
+    say(
+        status_text(
+            status.code, source=status.source, seconds=now_s - status.since_s, next_s=next_s, detail=status.detail
+        )
+    )
+
+
+def say(text: str) -> None:
+    """One line for the person; stdout stays the command's output."""
+    print(f"gpumon: {text}", file=sys.stderr, flush=True)  # noqa: T201

@@ -1,0 +1,84 @@
+"""Knows: what a complete program consists of, as counts. Must not know: the window.
+
+Run on a frozen build, the counts are compared with the checkout's: a module that packaging left out shows up here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import platform
+import sys
+from collections.abc import Callable
+
+from gpumon_gui import __version__
+from gpumon_gui.core.messages import LANGUAGES, _, locale_root
+from gpumon_gui.core.metrics import METRICS
+from gpumon_gui.core.reasons import SOURCE_TEXT
+from gpumon_gui.core.resources import resource_root
+from gpumon_gui.telemetry.synthetic.table import SCENARIOS
+from gpumon_gui.telemetry.table import SOURCES
+
+LIBRARIES = ("msgspec", "numpy", "platformdirs", "psutil", "pynvml")
+
+
+def summary() -> str:
+    """One line for the help."""
+    return _("count what the program consists of and check that nothing is missing")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own options."""
+    parser.add_argument("--json", action="store_true", help=_("one JSON document (schema gpumon-self-test/1)"))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the counts; 3 when a part is missing."""
+    counts = {name: count() for name, count in COUNTS}
+    broken = [name for name in LIBRARIES if not _imports(name)]
+    missing = [name for name, number in counts.items() if number == 0] + broken
+    document = {
+        "schema": "gpumon-self-test/1",
+        "program": f"GPUMon {__version__}",
+        "python": platform.python_version(),
+        "frozen": bool(getattr(sys, "frozen", False)),
+        "counts": counts,
+        "libraries": {name: name not in broken for name in LIBRARIES},
+        "missing": missing,
+    }
+    if arguments.json:
+        print(json.dumps(document, indent=2))  # noqa: T201
+    else:
+        for name, number in counts.items():
+            print(f"{name:10} {number}")  # noqa: T201
+        print(_("Missing: {names}").format(names=", ".join(missing)) if missing else _("Complete."))  # noqa: T201
+    return 3 if missing else 0
+
+
+def _languages() -> int:
+    compiled = [name for name in LANGUAGES if (locale_root() / name / "LC_MESSAGES" / "gpumon.mo").is_file()]
+    return 1 + len(compiled) if len(compiled) == len(LANGUAGES) - 1 else 0  # English needs no catalogue
+
+
+def _files(folder: str, pattern: str) -> int:
+    return sum(1 for _file in (resource_root() / folder).glob(pattern))
+
+
+def _imports(name: str) -> bool:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True
+
+
+COUNTS: tuple[tuple[str, Callable[[], int]], ...] = (
+    ("sources", lambda: len(SOURCES)),
+    ("metrics", lambda: len(METRICS)),
+    ("codes", lambda: len(SOURCE_TEXT)),
+    ("scenarios", lambda: len(SCENARIOS)),
+    ("languages", _languages),
+    ("icons", lambda: _files("icons", "*.svg")),
+    ("demos", lambda: _files("demo", "*.gpumon")),
+)
