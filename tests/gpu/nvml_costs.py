@@ -64,7 +64,9 @@ def main() -> int:
 
         cost = median_us(ask, 20)
         answer = buffer[0]
-        print(f"field {field.metric:22} {cost:9.1f} us  ret {answer.nvmlReturn} type {answer.valueType} {answer.value.ullVal}")
+        print(
+            f"field {field.metric:22} {cost:9.1f} us  ret {answer.nvmlReturn} type {answer.valueType} {answer.value.ullVal}"
+        )
     print(f"modes {median_us(lambda: static.mode_values(library, handle), 5):9.1f} us")
     print(f"static {median_us(lambda: static.device_values(library, handle), 3):9.1f} us")
     if Gpm.supported(library, handle):
@@ -74,7 +76,9 @@ def main() -> int:
     reader = ProcessReader(library, handle, static_key(), wddm=False)
     print(f"processes {median_us(lambda: reader.read(None, utilization=False), 10):9.1f} us")
     print(f"processes and utilization {median_us(lambda: reader.read(None, utilization=True), 10):9.1f} us")
-    print(f"one count {median_us(lambda: library.call('nvmlDeviceGetCount_v2', ctypes.byref(ctypes.c_uint()))):9.1f} us")
+    print(
+        f"one count {median_us(lambda: library.call('nvmlDeviceGetCount_v2', ctypes.byref(ctypes.c_uint()))):9.1f} us"
+    )
     show(info)
     return 0
 
