@@ -1,8 +1,8 @@
 """Knows: what a refresh costs against the bare calls and against nvitop, and what the sampler process costs.
 
-``python -m tests.gpu.bench_core`` on a machine with an NVIDIA GPU. Prints figures and their ratio to the budgets of the
-design: refresh ≤ 1.5 × the bare calls and ≥ 100 × cheaper than nvitop's snapshot; sampler at 1 Hz ≤ 0.3 % of a core with
-core metrics, ≤ 1.2 % with everything on show, ≤ 45 MB.
+``python -m tests.gpu.bench_core`` on a machine with an NVIDIA GPU. Prints figures and their ratio to the budgets:
+refresh ≤ 1.5 × the bare calls and ≥ 100 × cheaper than nvitop's snapshot; sampler at 1 Hz ≤ 0.3 % of a core with core
+metrics, ≤ 1.2 % with everything on show, ≤ 45 MB.
 
 Must not know: the window.
 """
@@ -59,9 +59,8 @@ def main() -> int:
     else:
         devices = Device.all()
         theirs_us, theirs_cpu = median_us(lambda: [device.as_snapshot() for device in devices], 20)
-        print(
-            f"nvitop snapshot {theirs_us:.0f} us wall, {theirs_cpu:.0f} us CPU = {theirs_us / ours_us:.0f} x a core refresh"
-        )
+        ratio = theirs_us / ours_us
+        print(f"nvitop snapshot {theirs_us:.0f} us wall, {theirs_cpu:.0f} us CPU = {ratio:.0f} x a core refresh")
     source.close()
     for label, demand, budget in (
         ("core metrics", core, 0.3),

@@ -123,10 +123,8 @@ def line(name: str, pairs: list[tuple[float, float]], mean: Callable[[list[float
         print(f"{name:38} nothing to compare")
         return
     differences = [abs(mine - theirs) for mine, theirs in pairs]
-    print(
-        f"{name:38} {len(pairs):4} {mean([mine for mine, _ in pairs]):12.2f} {mean([theirs for _, theirs in pairs]):12.2f}"
-        f" {mean(differences):12.2f} {max(differences):11.2f}"
-    )
+    ours, theirs = mean([mine for mine, _ in pairs]), mean([theirs for _, theirs in pairs])
+    print(f"{name:38} {len(pairs):4} {ours:12.2f} {theirs:12.2f} {mean(differences):12.2f} {max(differences):11.2f}")
 
 
 if __name__ == "__main__":

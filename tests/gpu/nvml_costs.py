@@ -64,9 +64,8 @@ def main() -> int:
 
         cost = median_us(ask, 20)
         answer = buffer[0]
-        print(
-            f"field {field.metric:22} {cost:9.1f} us  ret {answer.nvmlReturn} type {answer.valueType} {answer.value.ullVal}"
-        )
+        result = f"ret {answer.nvmlReturn} type {answer.valueType} {answer.value.ullVal}"
+        print(f"field {field.metric:22} {cost:9.1f} us  {result}")
     print(f"modes {median_us(lambda: static.mode_values(library, handle), 5):9.1f} us")
     print(f"static {median_us(lambda: static.device_values(library, handle), 3):9.1f} us")
     if Gpm.supported(library, handle):
@@ -79,8 +78,28 @@ def main() -> int:
     print(
         f"one count {median_us(lambda: library.call('nvmlDeviceGetCount_v2', ctypes.byref(ctypes.c_uint()))):9.1f} us"
     )
+    pcie_units(library, handle)
     show(info)
     return 0
+
+
+def pcie_units(library: Library, handle: Any) -> None:
+    """The byte counters' growth in a second beside GPM's speeds: shows the unit of the counters."""
+    buffer = (pynvml.c_nvmlFieldValue_t * 2)()
+    gpm = Gpm(library, handle)
+    counts = []
+    speeds: dict[str, Any] = {}
+    for _ in range(2):
+        for index, field in enumerate(PCIE_FIELDS):
+            buffer[index].fieldId = field.field_id
+        library.require("nvmlDeviceGetFieldValues", handle, ctypes.c_int(2), ctypes.byref(buffer))
+        counts.append([buffer[index].value.uiVal for index in range(2)])
+        gpm.read(speeds)
+        time.sleep(1.0)
+    for index, field in enumerate(PCIE_FIELDS):
+        growth = (counts[1][index] - counts[0][index]) % 2**32
+        speed = speeds[field.metric.replace("total_bytes", "bytes_per_s")]
+        print(f"{field.metric} grew by {growth} in a second; GPM: {speed}")
 
 
 def static_key() -> Any:

@@ -1,7 +1,7 @@
 """Knows: the story of the recording shipped as the demo. Must not know: the format.
 
-``python -m tests.gpu.record_demo FILE``: idle → a training run on data that lies on the GPU → the same starved by a data
-loader without workers, beside a process that only holds memory → idle. 1 Hz, redacted.
+``python -m tests.gpu.record_demo FILE``: idle → a training run on data that lies on the GPU → the
+same starved by a data loader without workers, beside a process that only holds memory → idle. 1 Hz, redacted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SECONDS = 110
 def main() -> int:
     """Record the story."""
     target = Path(sys.argv[1])
-    command = [sys.executable, "-m", "gpumon_gui", "record", "-o", target, "--seconds", str(SECONDS), "--redact"]
+    command = [sys.executable, "-m", "gpumon_gui", "record", "-o", str(target), "--seconds", str(SECONDS), "--redact"]
     recorder = subprocess.Popen(command)
     begin = time.monotonic()
 

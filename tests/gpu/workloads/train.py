@@ -1,4 +1,4 @@
-"""A small training run with PyTorch: convolutions on synthetic images, mixed precision, optional data loader workers."""
+"""A small PyTorch training run: convolutions on synthetic images, mixed precision, optional data loader workers."""
 
 import argparse
 import time
