@@ -1,0 +1,32 @@
+"""Knows: which kind of recording a file is, by its content. Must not know: how it is played."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gpumon_gui.core.database import MAGIC, check_regular_file, reading, shown
+from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.messages import _
+from gpumon_gui.telemetry.recording.base import Recorded
+from gpumon_gui.telemetry.recording.reader import Recording
+from gpumon_gui.telemetry.recording.traces import Trace
+
+_GZIP = b"\x1f\x8b"
+
+
+def open_recording(path: Path) -> Recorded:
+    """Open a recording or a trace, whatever its name. Reads the file: not for the GUI thread.
+
+    Raises UnreadableInput with one line: missing, a folder, no regular file (never opened, so a FIFO cannot hang),
+    empty, of another kind, newer, damaged, without samples.
+    """
+    check_regular_file(path)
+    with reading(path), path.open("rb") as file:
+        header = file.read(len(MAGIC))
+    if header == MAGIC:
+        return Recording(path)
+    if header.startswith(_GZIP):
+        return Trace(path)
+    if not header:
+        raise UnreadableInput(_("{path}: the file is empty.").format(path=shown(path)))
+    raise UnreadableInput(_("{path}: not a GPUMon recording or trace.").format(path=shown(path)))
