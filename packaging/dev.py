@@ -26,8 +26,8 @@ def run(arguments: list[str]) -> int:
     """Set up and start the program in the user's own folder, so that file names mean what they say."""
     environment.prepare(environment.RUN)
     environment.compile_translations()
-    wants_window = not arguments or arguments[0].startswith("-")
-    if wants_window:
+    first = arguments[0] if arguments else ""
+    if first not in ("-h", "--help", "--version") and (not first or first.startswith("-")):  # not the command line
         system_packages.provide_for_window()
     words = [str(environment.PYTHON), "-m", "gpumon_gui", *arguments]
     if os.name == "posix":
