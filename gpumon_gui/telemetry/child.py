@@ -163,6 +163,8 @@ class Requests:
                     elif kind == wire.DEMAND:
                         self.demand = wire.parse_demand(body)
                     self._changed.set()
+                if splitter.damage:
+                    break
             except (OSError, wire.DamagedStream):
                 break
         leave_at_once()

@@ -251,8 +251,9 @@ class SamplerProcess:
     def _read(self, stdout: IO[bytes]) -> None:
         """Thread: the pipe into messages until it ends."""
         fd = stdout.fileno()
-        splitter: wire.Splitter | None = wire.Splitter()
+        splitter = wire.Splitter()
         paced_s = 0.0  # when the frames read so far would have come at the highest pace
+        is_sound = True
         while True:
             try:
                 data = os.read(fd, _CHUNK)
@@ -260,13 +261,10 @@ class SamplerProcess:
                 break
             if not data:
                 break
-            frames = 1
-            if splitter is not None:
-                try:
-                    frames = self._take(splitter.feed(data))
-                except wire.DamagedStream as error:
-                    splitter = None  # read on only so that the process does not block until it is ended
-                    self._post(Damaged(str(error)))
+            frames = self._take(splitter.feed(data)) if is_sound else 1
+            if splitter.damage and is_sound:
+                is_sound = False  # read on only so that the process does not block until it is ended
+                self._post(Damaged(splitter.damage))
             now_s = time.monotonic()
             paced_s = max(paced_s, now_s) + frames * _FRAME_S
             if paced_s - now_s > _BURST_S:

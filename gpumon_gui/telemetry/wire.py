@@ -1,8 +1,8 @@
 """Knows: the messages between the window and its sampler as bytes. Must not know: pipes, processes, policy.
 
 A message is a header (magic ``GPM``, one byte for the kind, body length as unsigned 32 bits, little-endian) and a
-MessagePack body. A byte that does not fit is a :class:`DamagedStream`: nothing after it can be trusted, so the stream
-is given up, never searched for the next header.
+MessagePack body. After a byte that does not fit nothing can be trusted, so the stream is given up, never searched for
+the next header.
 """
 
 from __future__ import annotations
@@ -81,30 +81,44 @@ Message = Hello | Frame | Fault | Bye | Damaged | Ended
 
 
 class Splitter:
-    """Cuts a stream of bytes into messages."""
+    """Cuts a stream of bytes into messages.
+
+    Attributes:
+        damage: what was found that is no message; empty as long as the stream is sound. Nothing comes after it.
+    """
 
     def __init__(self) -> None:
         self._buffer = bytearray()
+        self.damage = ""
 
     def feed(self, data: bytes) -> list[tuple[bytes, bytes]]:
-        """Kind and body of every message that is complete now. Raises DamagedStream."""
+        """Kind and body of every message that is complete now."""
+        found: list[tuple[bytes, bytes]] = []
+        if self.damage:
+            return found
         buffer = self._buffer
         buffer += data
-        found: list[tuple[bytes, bytes]] = []
         start = 0
         while len(buffer) - start >= _HEADER.size:
             magic, kind, length = _HEADER.unpack_from(buffer, start)
-            if magic != _MAGIC or kind not in _KINDS or length > MAX_BODY:
-                raise DamagedStream(f"not a message: {bytes(buffer[start : start + 16])!r}")
             end = start + _HEADER.size + length
-            if end > len(buffer):
+            if magic != _MAGIC or kind not in _KINDS or length > MAX_BODY or end > len(buffer):
                 break
             found.append((kind, bytes(buffer[start + _HEADER.size : end])))
             start = end
         del buffer[:start]
-        if not _MAGIC.startswith(bytes(buffer[:3])):  # said at once, not when eight bytes are there
-            raise DamagedStream(f"not a message: {bytes(buffer[:16])!r}")
+        if not _begins_well(buffer):
+            self.damage = f"not a message: {bytes(buffer[:16])!r}"
+            buffer.clear()
         return found
+
+
+def _begins_well(buffer: bytearray) -> bool:
+    """Whether this may become a message; said at the first wrong byte, not when a header is complete."""
+    if len(buffer) < _HEADER.size:
+        return _MAGIC.startswith(bytes(buffer[:3])) and (len(buffer) < 4 or bytes(buffer[3:4]) in _KINDS)
+    magic, kind, length = _HEADER.unpack_from(buffer)
+    return magic == _MAGIC and kind in _KINDS and length <= MAX_BODY
 
 
 def hello(version: str, pid: int) -> bytes:
