@@ -1,0 +1,160 @@
+"""Knows: whether a window can be opened here. Must not know: Qt's classes, the window.
+
+Qt ends the process with abort() when its platform plug-in cannot reach a display, so the display is tried first, with
+a plain socket.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import struct
+import sys
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+_X_DISPLAY = re.compile(r"^(?P<host>.*):(?P<number>\d+)(\.\d+)?$")
+_TIMEOUT_S = 2.0
+#: Plug-ins that need no display.
+_HEADLESS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
+
+
+def display_refused(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:
+    """Why no window can be opened, as a technical word; None when one can (or nothing speaks against it).
+
+    Only Linux and other X11/Wayland systems are looked at; a platform plug-in chosen by QT_QPA_PLATFORM that needs no
+    display is taken at its word.
+    """
+    if platform in ("win32", "darwin"):
+        return None
+    chosen = environ.get("QT_QPA_PLATFORM", "").split(";")[0].split(":")[0]
+    if chosen in _HEADLESS:
+        return None
+    wayland = environ.get("WAYLAND_DISPLAY", "") if chosen in ("", "wayland", "wayland-egl") else ""
+    if wayland:
+        # Qt falls back to xcb by itself when Wayland fails and X works.
+        refused = _wayland_refused(wayland, environ.get("XDG_RUNTIME_DIR", ""))
+        if refused is None or not environ.get("DISPLAY"):
+            return refused
+    display = environ.get("DISPLAY", "")
+    if not display:
+        return "DISPLAY"
+    return _x_refused(display)
+
+
+def _wayland_refused(name: str, runtime: str) -> str | None:
+    path = Path(name) if name.startswith("/") else Path(runtime or "/run/user") / name
+    return _connect_local(str(path), f"WAYLAND_DISPLAY={name}")
+
+
+def _x_refused(display: str) -> str | None:
+    named = f"DISPLAY={display}"
+    match = _X_DISPLAY.match(display)
+    if match is None:
+        return named
+    host, number = match["host"], int(match["number"])
+    try:
+        if host in ("", "unix"):
+            answer = _greet_local(number)
+        else:
+            probe = socket.create_connection((host.removeprefix("tcp/"), 6000 + number), timeout=_TIMEOUT_S)
+            answer = _greet(probe, number)
+    except (OSError, EOFError) as error:
+        return f"{named}: {getattr(error, 'strerror', None) or error}"
+    return answer and f"{named}: {answer}"
+
+
+def _greet_local(number: int) -> str | None:
+    path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where every X server listens
+    try:
+        return _greet(_open_local("\0" + path), number)
+    except OSError:
+        return _greet(_open_local(path), number)
+
+
+def _open_local(address: str) -> socket.socket:
+    probe = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        probe.settimeout(_TIMEOUT_S)
+        probe.connect(address)
+    except OSError:
+        probe.close()
+        raise
+    return probe
+
+
+def _greet(probe: socket.socket, number: int) -> str | None:
+    """Open an X connection as libX11 would, with each cookie known for the display; the server's refusal or None.
+
+    Connection setup of the X protocol 11.0: byte order, version, authorization name and data; the answer starts with
+    0 (failed, byte 1 holds the length of the reason at byte 8), 1 (success) or 2 (authenticate further).
+    """
+    cookies = _cookies(number)
+    name = b"MIT-MAGIC-COOKIE-1" if cookies else b""
+    peer = probe.getpeername()
+    answer = b""
+    for cookie in cookies or [b""]:
+        with closing(probe):
+            head = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(name), len(cookie))
+            probe.sendall(head + _padded(name) + _padded(cookie))
+            answer = _receive(probe, 8)
+            if answer[0] == 1:
+                return None
+            answer += probe.recv(answer[1])
+        probe = socket.create_connection(peer, _TIMEOUT_S) if isinstance(peer, tuple) else _open_local(_text(peer))
+    probe.close()
+    return answer[8:].decode(errors="replace").strip() or "authorization"
+
+
+def _cookies(number: int) -> list[bytes]:
+    """The cookies in the user's Xauthority file for a display number, whatever host they are for.
+
+    Entries are family (2 bytes), then address, number, name and data, each with a 2-byte big-endian length.
+    """
+    path = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return []
+    found, at = [], 0
+    try:
+        while at < len(content):
+            at += 2
+            fields = []
+            for _field in range(4):
+                (length,) = struct.unpack_from(">H", content, at)
+                fields.append(content[at + 2 : at + 2 + length])
+                at += 2 + length
+            if fields[1] in (b"", str(number).encode()) and fields[2] == b"MIT-MAGIC-COOKIE-1":
+                found.append(fields[3])
+    except struct.error:
+        pass
+    return found
+
+
+def _receive(probe: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        part = probe.recv(size - len(data))
+        if not part:
+            raise EOFError("connection closed")
+        data += part
+    return data
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)
+
+
+def _text(address: str | bytes) -> str:
+    return address if isinstance(address, str) else address.decode()
+
+
+def _connect_local(path: str, named: str) -> str | None:
+    try:
+        _open_local(path).close()
+    except OSError as error:
+        return f"{named}: {error.strerror or error}"
+    return None

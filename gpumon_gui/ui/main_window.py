@@ -1,0 +1,491 @@
+"""Knows: the window around the pages: navigation, tool row, banner, status line, keys. Must not know: what pages show.
+
+Only the visible page is drawn, and only what it needs is read (``core.model.Demand``); a hidden window draws nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+from PySide6.QtCore import QElapsedTimer, QEvent, QStandardPaths, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QCloseEvent,
+    QFont,
+    QHideEvent,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QShortcut,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QStackedWidget, QVBoxLayout, QWidget
+
+from gpumon_gui.bridge.feed import Feed, FeedState
+from gpumon_gui.bridge.ticker import Ticker
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core import messages
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.model import Demand
+from gpumon_gui.ui import formatters, icons
+from gpumon_gui.ui.about import about_box
+from gpumon_gui.ui.pages.table import PAGES, PageEntry
+from gpumon_gui.ui.theme import L, S, Scheme, Text, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.widgets.rail import Rail
+from gpumon_gui.ui.widgets.status_strip import StatusStrip
+
+#: Update speeds of Task Manager: seconds between two samples, None when paused.
+SPEEDS: tuple[tuple[str, str, float | None], ...] = (
+    ("high", N_("High"), 0.5),
+    ("normal", N_("Normal"), 1.0),
+    ("low", N_("Low"), 4.0),
+    ("paused", N_("Paused"), None),
+)
+#: Seconds a chart shows.
+SPANS: tuple[float, ...] = (60.0, 300.0, 900.0, 3600.0)
+SCHEMES: tuple[tuple[Scheme, str], ...] = (
+    (Scheme.SYSTEM, N_("As the system")),
+    (Scheme.LIGHT, N_("Light")),
+    (Scheme.DARK, N_("Dark")),
+)
+#: Each language by its own name, so that nobody is lost in one they cannot read.
+LANGUAGE_NAMES: dict[str, str] = {"en": "English", "zh_CN": "简体中文"}
+#: A start that takes longer than this is explained.
+PATIENCE_MS = 2500
+SMALLEST = (720, 480)
+USUAL = (1180, 780)
+
+
+class Origin(Protocol):
+    """Where the samples come from: a sampler or a recording."""
+
+    def set_demand(self, demand: Demand) -> None:
+        """Read this and no more."""
+        ...
+
+    def pause(self) -> None:
+        """Give no samples any more."""
+        ...
+
+    def resume(self) -> None:
+        """Give samples again."""
+        ...
+
+
+class MainWindow(QWidget):
+    """The window. Lives in the GUI thread; owns pages and ticker, not the feed and what fills it.
+
+    Signals:
+        closing(): the user closes the window.
+    """
+
+    closing = Signal()
+
+    def __init__(
+        self,
+        feed: Feed,
+        theme: Theme,
+        translation: Translation,
+        origin: Origin,
+        *,
+        replay_bar: QWidget | None = None,
+        title: str = "",
+    ) -> None:
+        super().__init__()
+        self._feed = feed
+        self._theme = theme
+        self._translation = translation
+        self._origin = origin
+        self._is_replay = replay_bar is not None
+        self._subject = title
+        self._speed = "normal"
+        self._span = SPANS[0]
+        self._page: PageEntry = PAGES[0]
+        self._demand: Demand | None = None
+        self._texts: list[tuple[Callable[[str], Any], str]] = []
+        self._starting = QElapsedTimer()
+        self._starting.start()
+
+        self.setWindowIcon(icons.icon("app", ""))
+        self.setMinimumSize(*SMALLEST)
+        self.resize(*USUAL)
+
+        self.rail = Rail(theme, [(entry.name, entry.icon, entry.label) for entry in PAGES], self)
+        self.heading = QLabel(self)
+        font = QFont(theme.font(Text.VALUE))
+        font.setWeight(QFont.Weight.DemiBold)
+        self.heading.setFont(font)
+        self.speed_button = FlatButton(theme, "speed", "", self)
+        self.span_button = FlatButton(theme, "span", "", self)
+        self.more_button = FlatButton(theme, "more", "", self)
+        self.banner = MessageBar(theme, parent=self)
+        self.message = MessageBar(theme, closable=True, parent=self)
+        self.stack = QStackedWidget(self)
+        self.status = StatusStrip(theme, self)
+        self.replay_bar = replay_bar
+        self.pages: dict[str, Any] = {}
+        for entry in PAGES:
+            page = self.pages[entry.name] = entry.make(feed, theme, self)
+            self.stack.addWidget(page)
+
+        self._make_menus()
+        self._lay_out()
+        self._make_keys()
+
+        self.ticker = Ticker(feed, self)
+        self.ticker.due.connect(self._refresh)
+        self.rail.chosen.connect(self.show_page)
+        translation.changed.connect(self.retranslate)
+        theme.changed.connect(self.update)
+        self.retranslate()
+        self.show_page(self._page.name)
+
+    # -- what others call
+
+    @property
+    def page(self) -> str:
+        """The name of the page on show."""
+        return self._page.name
+
+    @Slot(str)
+    def show_page(self, name: str) -> None:
+        """Bring a page on show. KeyError for an unknown name."""
+        self._page = next(entry for entry in PAGES if entry.name == name)
+        widget = self.pages[name]
+        self.rail.select(name)
+        self.stack.setCurrentWidget(widget)
+        self.heading.setText(_(self._page.label))
+        self.span_button.setVisible(hasattr(widget, "set_span"))
+        self._send_demand()
+        if self.ticker.is_active:
+            self._activate()
+
+    def set_speed(self, name: str) -> None:
+        """Choose an update speed by its name in :data:`SPEEDS`."""
+        if name == self._speed:
+            return
+        was_paused = self._speed == "paused"
+        self._speed = name
+        self._check(self._speed_actions, name)
+        if name == "paused":
+            self._origin.pause()
+        elif was_paused:
+            self._origin.resume()
+        self._send_demand()
+        self._label_buttons()
+        self.ticker.request()
+
+    def set_span(self, seconds: float) -> None:
+        """Choose how many seconds the charts show."""
+        self._span = seconds
+        self._check(self._span_actions, seconds)
+        for page in self.pages.values():
+            if hasattr(page, "set_span"):
+                page.set_span(seconds)
+        self._label_buttons()
+
+    def set_scheme(self, scheme: Scheme) -> None:
+        """Choose colours."""
+        self._theme.set_scheme(scheme)
+        self._check(self._scheme_actions, scheme)
+
+    def set_language(self, name: str) -> None:
+        """Choose a language."""
+        self._translation.set_language(name)
+
+    def toggle_pause(self) -> None:
+        """Pause or go on."""
+        if self.replay_bar is not None and hasattr(self.replay_bar, "toggle"):
+            self.replay_bar.toggle()
+        elif not self._is_replay:
+            self.set_speed("normal" if self._speed == "paused" else "paused")
+
+    def save_page(self, file: Path) -> bool:
+        """Write the page as PNG; says what came of it."""
+        if self.pages[self._page.name].grab().save(str(file), "PNG"):
+            self.message.say(_("Saved as {file}.").format(file=file), Tone.GOOD)
+            return True
+        self.message.say(_("{file} cannot be written.").format(file=file), Tone.ATTENTION)
+        return False
+
+    def close_down(self) -> bool:
+        """Stop what the window itself runs, before the origin is closed. False: a worker does not end."""
+        self.ticker.stop()
+        ended = [page.close_tasks() for page in self.pages.values() if hasattr(page, "close_tasks")]
+        return all(ended)
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again, in the language now in use."""
+        for setter, text in self._texts:
+            setter(_(text))
+        program, subject = "GPUMon", self._subject
+        if subject:
+            program = _("{subject} – {program}").format(subject=subject, program=program)
+        self.setWindowTitle(program)
+        self.heading.setText(_(self._page.label))
+        self.more_button.setToolTip(_("View, language, about"))
+        self.more_button.setAccessibleName(_("More"))
+        self._check(self._language_actions, messages.language())
+        for seconds, action in self._span_actions.items():
+            action.setText(formatters.span(seconds))
+        self._label_buttons()
+        self.rail.retranslate()
+        self.status.retranslate()
+        self.message.retranslate()
+        if self.replay_bar is not None and hasattr(self.replay_bar, "retranslate"):
+            self.replay_bar.retranslate()
+        for page in self.pages.values():
+            page.retranslate()
+        self._refresh_frame()
+
+    # -- refresh
+
+    @Slot()
+    def _refresh(self) -> None:
+        self.pages[self._page.name].refresh()
+        self._refresh_frame()
+
+    def _refresh_frame(self) -> None:
+        """What stands around the page: banner and status line."""
+        status = self._feed.status
+        if status.state is FeedState.STALE:
+            self.banner.say(status.text, Tone.ATTENTION)
+        elif (status.text and status.state is FeedState.STARTING and self._starting.elapsed() > PATIENCE_MS) or (status.text and status.state is FeedState.LIVE):
+            self.banner.say(status.text, Tone.INFO)
+        else:
+            self.banner.hide()
+        self.status.refresh(self._feed.latest, status, self._speed_text())
+
+    def _activate(self) -> None:
+        """The page has come on show."""
+        page = self.pages[self._page.name]
+        if hasattr(page, "activate"):
+            page.activate()
+        self._refresh()
+
+    def _send_demand(self) -> None:
+        visible = self._is_on_screen()
+        interval = next(seconds for name, _label, seconds in SPEEDS if name == self._speed)
+        demand = Demand(
+            interval_s=1.0 if interval is None else interval,
+            details=visible and self._page.details,
+            processes=visible and self._page.processes,
+            cpu_processes=visible and self._page.processes,
+        )
+        if demand != self._demand:
+            self._demand = demand
+            self._origin.set_demand(demand)
+
+    def _is_on_screen(self) -> bool:
+        return self.isVisible() and not self.isMinimized()
+
+    def _follow_visibility(self) -> None:
+        before = self.ticker.is_active
+        self._send_demand()
+        self.ticker.set_active(self._is_on_screen())
+        if self.ticker.is_active and not before:
+            self._activate()
+
+    # -- construction
+
+    def _lay_out(self) -> None:
+        tools = QHBoxLayout()
+        tools.setContentsMargins(L, S, S, S)
+        tools.setSpacing(S // 2)
+        tools.addWidget(self.heading)
+        tools.addStretch(1)
+        tools.addWidget(self.span_button)
+        tools.addWidget(self.speed_button)
+        tools.addWidget(self.more_button)
+        bars = QVBoxLayout()
+        bars.setContentsMargins(L, 0, L, 0)
+        bars.setSpacing(S)
+        bars.addWidget(self.banner)
+        bars.addWidget(self.message)
+        column = QVBoxLayout()
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(tools)
+        column.addLayout(bars)
+        column.addWidget(self.stack, 1)
+        if self.replay_bar is not None:
+            self.replay_bar.setParent(self)
+            column.addWidget(self.replay_bar)
+        middle = QHBoxLayout()
+        middle.setContentsMargins(0, 0, 0, 0)
+        middle.setSpacing(0)
+        middle.addWidget(self.rail)
+        middle.addLayout(column, 1)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        outer.addLayout(middle, 1)
+        outer.addWidget(self.status)
+        self.speed_button.setVisible(not self._is_replay)
+
+    def _make_menus(self) -> None:
+        speed_menu, span_menu, more = QMenu(self), QMenu(self), QMenu(self)
+        self._speed_actions = self._choices(
+            speed_menu, [(name, label) for name, label, _seconds in SPEEDS], "normal", self.set_speed
+        )
+        self._span_actions = self._choices(span_menu, [(seconds, "") for seconds in SPANS], SPANS[0], self.set_span)
+        theme_menu, language_menu = more.addMenu(""), more.addMenu("")
+        self._scheme_actions = self._choices(
+            theme_menu, [(scheme, label) for scheme, label in SCHEMES], self._theme.scheme, self.set_scheme
+        )
+        self._language_actions = self._choices(
+            language_menu, [(name, "") for name in messages.LANGUAGES], messages.language(), self.set_language
+        )
+        for name, action in self._language_actions.items():
+            action.setText(LANGUAGE_NAMES[name])
+        more.addSeparator()
+        refresh = self._action(more, N_("Refresh now"), self._on_refresh_now, "F5")
+        save = self._action(more, N_("Save page as picture…"), self._on_save, "Ctrl+S")
+        more.addSeparator()
+        about = self._action(more, N_("About GPUMon"), self._on_about)
+        leave = self._action(more, N_("Quit"), self.close, "Ctrl+Q")
+        self._texts += [
+            (theme_menu.menuAction().setText, N_("Theme")),
+            (language_menu.menuAction().setText, N_("Language")),
+        ]
+        self.actions_by_name = {"refresh": refresh, "save": save, "about": about, "quit": leave}
+        self.speed_button.set_menu(speed_menu)
+        self.span_button.set_menu(span_menu)
+        self.more_button.set_menu(more)
+
+    def _choices(
+        self, menu: QMenu, entries: list[tuple[Any, str]], chosen: Any, choose: Callable[[Any], None]
+    ) -> dict[Any, QAction]:
+        """Entries of which one is ticked."""
+        group = QActionGroup(menu)
+        actions = {}
+        for value, label in entries:
+            action = QAction(menu)
+            action.setCheckable(True)
+            action.setChecked(value == chosen)
+            # The partial's target outlives the action: both belong to this window.
+            action.triggered.connect(partial(_choose, choose, value))
+            group.addAction(action)
+            menu.addAction(action)
+            actions[value] = action
+            if label:
+                self._texts.append((action.setText, label))
+        return actions
+
+    def _action(self, menu: QMenu, label: str, slot: Callable[[], Any], keys: str = "") -> QAction:
+        action = QAction(menu)
+        action.triggered.connect(slot)
+        if keys:
+            action.setShortcut(QKeySequence(keys))
+        menu.addAction(action)
+        self.addAction(action)
+        self._texts.append((action.setText, label))
+        return action
+
+    def _make_keys(self) -> None:
+        for position, entry in enumerate(PAGES, start=1):
+            shortcut = QShortcut(QKeySequence(f"Ctrl+{position}"), self)
+            shortcut.setObjectName(entry.name)
+            shortcut.activated.connect(self._on_page_key)
+        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
+        find.activated.connect(self._on_find)
+
+    @staticmethod
+    def _check(actions: dict[Any, QAction], value: Any) -> None:
+        if value in actions:
+            actions[value].setChecked(True)
+
+    def _label_buttons(self) -> None:
+        speed = self._speed_text()
+        self.speed_button.set_text(speed)
+        self.speed_button.setToolTip(_("Update speed"))
+        self.speed_button.setAccessibleName(_("Update speed: {speed}").format(speed=speed))
+        span = formatters.span(self._span)
+        self.span_button.set_text(span)
+        self.span_button.setToolTip(_("Time axis of the charts"))
+        self.span_button.setAccessibleName(_("Time axis: {span}").format(span=span))
+
+    def _speed_text(self) -> str:
+        return next(_(label) for name, label, _seconds in SPEEDS if name == self._speed)
+
+    # -- slots
+
+    @Slot()
+    def _on_page_key(self) -> None:
+        self.show_page(self.sender().objectName())
+
+    @Slot()
+    def _on_find(self) -> None:
+        page = next((name for name, one in self.pages.items() if hasattr(one, "focus_search")), None)
+        if page is not None:
+            if self._page.name != page:
+                self.show_page(page)
+            self.pages[page].focus_search()
+
+    @Slot()
+    def _on_refresh_now(self) -> None:
+        if hasattr(self._origin, "refresh"):
+            self._origin.refresh()
+        self._refresh()
+
+    @Slot()
+    def _on_save(self) -> None:
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.PicturesLocation) or str(Path.home())
+        dialog = QFileDialog(self, _("Save page as picture"), str(Path(folder) / f"gpumon-{self._page.name}.png"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter(_("PNG picture") + " (*.png)")
+        dialog.setDefaultSuffix("png")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self._on_file_chosen)
+        dialog.open()
+
+    @Slot(str)
+    def _on_file_chosen(self, file: str) -> None:
+        self.save_page(Path(file))
+
+    @Slot()
+    def _on_about(self) -> None:
+        about_box(self).open()
+
+    # -- Qt's events
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Space and not event.modifiers():
+            self.toggle_pause()
+        elif event.key() == Qt.Key.Key_Escape and not self.message.isHidden():
+            self.message.hide()
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._follow_visibility()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._follow_visibility()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self._follow_visibility()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.rail.fit(self.width())
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.ticker.stop()
+        self.closing.emit()
+        super().closeEvent(event)
+
+
+def _choose(choose: Callable[[Any], None], value: Any, *_checked: bool) -> None:
+    choose(value)

@@ -1,0 +1,523 @@
+"""Knows: the page that says who uses the GPU. Must not know: how samples are taken, the window around it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QItemSelection, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QGuiApplication,
+    QIcon,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QPalette,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLineEdit,
+    QMenu,
+    QMessageBox,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpumon_gui.bridge.feed import Feed, FeedState
+from gpumon_gui.bridge.tasks import EndOutcome, EndRequest, EndResult, EndTasks
+from gpumon_gui.core.messages import _, ngettext
+from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample
+from gpumon_gui.telemetry.derive.emptiness import Emptiness, explain
+from gpumon_gui.telemetry.derive.process_state import process_id
+from gpumon_gui.ui import formatters, icons
+from gpumon_gui.ui.models.process_model import ProcessFilter, ProcessModel, Row, command_line, device_names
+from gpumon_gui.ui.open_location import open_location
+from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.widgets.process_details import ProcessDetails
+from gpumon_gui.ui.widgets.process_table import ProcessTable
+from gpumon_gui.ui.widgets.text import FixedLabel
+
+
+class EmptyNotice(QWidget):
+    """Lies over the rows of an empty table and says why it is empty."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._title, self._words = "", ""
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        theme.changed.connect(self.update)
+
+    @property
+    def text(self) -> str:
+        """What it says, title first."""
+        return f"{self._title}\n{self._words}" if self._words else self._title
+
+    def say(self, title: str, words: str) -> None:
+        """Show a reason."""
+        if (title, words) != (self._title, self._words):
+            self._title, self._words = title, words
+            self.setAccessibleName(self.text)
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        width = min(self.width() - 2 * L, 560)
+        left = (self.width() - width) // 2
+        title_font, body_font = self._theme.font(Text.SUBTITLE), self._theme.font(Text.BODY)
+        flags = Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap
+        painter.setFont(title_font)
+        top = max(L, self.height() // 3 - XL)
+        rect = QRect(left, top, width, self.height())
+        painter.setPen(QColor(self._theme.colours.text))
+        used = painter.boundingRect(rect, int(flags), self._title)
+        painter.drawText(rect, int(flags), self._title)
+        painter.setFont(body_font)
+        painter.setPen(QColor(self._theme.colours.muted))
+        painter.drawText(rect.adjusted(0, used.height() + S, 0, 0), int(flags), self._words)
+        painter.end()
+
+
+class DeviceFilter(FlatButton):
+    """Which GPU's processes are on show. Hidden while there is no choice.
+
+    Signals:
+        chosen(object): a DeviceKey, or None for all.
+    """
+
+    chosen = Signal(object)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, "", "", parent, framed=True)
+        self.device: DeviceKey | None = None
+        self._devices: dict[DeviceKey, tuple[str, str]] = {}
+        self._choices = QMenu(self)
+        self._choices.triggered.connect(self._on_triggered)
+        self.set_menu(self._choices)
+        self.retranslate()
+
+    def set_devices(self, devices: dict[DeviceKey, tuple[str, str]]) -> None:
+        """Offer these: key to short and full name. A chosen one that is gone gives way to all."""
+        if devices != self._devices:
+            self._devices = devices
+            if self.device not in devices:
+                self.device = None
+            self.retranslate()
+
+    def retranslate(self) -> None:
+        """Write every text again."""
+        self._choices.clear()
+        entries: list[tuple[DeviceKey | None, str]] = [(None, _("All GPUs"))]
+        entries += [
+            (key, _("{gpu} · {name}").format(gpu=short, name=name)) for key, (short, name) in self._devices.items()
+        ]
+        for key, label in entries:
+            action = self._choices.addAction(label)
+            action.setData(key)
+            action.setCheckable(True)
+            action.setChecked(key == self.device)
+        self.set_text(self._devices[self.device][0] if self.device is not None else _("All GPUs"))
+        self.setToolTip(_("Show only the processes of one GPU"))
+        self.setAccessibleName(_("GPU: {gpu}").format(gpu=self.text()))
+        self.setVisible(len(self._devices) > 1)
+
+    def choose(self, device: DeviceKey | None) -> None:
+        """Show the processes of a device, or of all."""
+        self.device = device
+        self.retranslate()
+        self.chosen.emit(device)
+
+    @Slot(QAction)
+    def _on_triggered(self, action: QAction) -> None:
+        self.choose(action.data())
+
+
+class ProcessesPage(QWidget):
+    """Table, search, device filter and details of the selected process. Lives in the GUI thread."""
+
+    def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._feed = feed
+        self._theme = theme
+        self._tasks = EndTasks(self)
+        self._tasks.finished.connect(self._on_end_finished)
+        self._question: QMessageBox | None = None
+        self._names: dict[DeviceKey, str] = {}
+        self._ready_from: int | None = None
+        self._is_updating = False
+
+        self.model = ProcessModel(self)
+        self.proxy = ProcessFilter(self.model, self)
+        self.table = ProcessTable(theme, self.proxy, self)
+        self.empty = EmptyNotice(theme, self.table.viewport())
+        self.details = ProcessDetails(theme, self)
+        self.message = MessageBar(theme, closable=True, parent=self)
+
+        self.search = QLineEdit(self)
+        self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(180)
+        self.search.setMaximumWidth(360)
+        self._search_icon = QAction(self.search)
+        self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
+        self.search.setMinimumHeight(32)
+        self.devices = DeviceFilter(theme, self)
+        self._count = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
+        self._end_button = FlatButton(theme, "end_task", "", self)
+
+        row = QHBoxLayout()
+        row.setSpacing(M)
+        row.addWidget(self.search, 3)
+        row.addWidget(self.devices)
+        row.addWidget(self._count, 1)
+        row.addWidget(self._end_button)
+        top = QWidget(self)
+        top.setLayout(row)
+        row.setContentsMargins(L, 0, L, S)
+
+        self._splitter = QSplitter(Qt.Orientation.Vertical, self)
+        self._splitter.setChildrenCollapsible(False)
+        self._splitter.setHandleWidth(5)
+        self._splitter.addWidget(self.table)
+        self._splitter.addWidget(self.details)
+        self._splitter.setStretchFactor(0, 1)
+        self._splitter.setStretchFactor(1, 0)
+        self.table.setMinimumHeight(120)
+        self.details.setMinimumHeight(110)
+        self.details.hide()
+
+        bar = QHBoxLayout()
+        bar.setContentsMargins(L, 0, L, 0)
+        bar.addWidget(self.message)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(0)
+        layout.addWidget(top)
+        layout.addLayout(bar)
+        layout.addWidget(self._splitter, 1)
+
+        self._actions = self._make_actions()
+        self.search.textChanged.connect(self._on_search)
+        self.devices.chosen.connect(self._on_device)
+        self.table.selectionModel().selectionChanged.connect(self._on_selection)
+        self.table.menu_wanted.connect(self._open_menu)
+        self.table.copy_wanted.connect(self.copy_row)
+        self.table.end_wanted.connect(self.ask_end)
+        self.details.closed.connect(self.table.clearSelection)
+        self._end_button.clicked.connect(self.ask_end)
+        feed.cleared.connect(self._on_cleared)
+        theme.changed.connect(self._recolour)
+        self._recolour()
+        self.retranslate()
+
+    # -- what the window calls
+
+    def refresh(self) -> None:
+        """Show the newest sample."""
+        sample = self._feed.latest
+        self._is_updating = True
+        if sample is None:
+            self.model.clear()
+        else:
+            self._names = device_names(sample)
+            self._show_devices(sample)
+            self.model.update(sample)
+        self._is_updating = False
+        self._show_state()
+
+    def activate(self) -> None:
+        """Called when the page comes on show. Processes are read only while somebody looks, so the newest sample may
+        know of none: until one arrives that was asked for, the list says that it waits."""
+        sample = self._feed.latest
+        self._ready_from = None if sample is None else sample.sequence + 2
+        self.refresh()
+
+    def focus_search(self) -> None:
+        """Put the cursor into the search field."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def close_tasks(self) -> bool:
+        """Stop the worker thread; False when it does not end in time."""
+        return self._tasks.close()
+
+    def retranslate(self) -> None:
+        """Write every text again."""
+        self.search.setPlaceholderText(_("Search name, PID, command, user, environment"))
+        self.search.setAccessibleName(_("Search processes"))
+        self._end_button.set_text(_("End task"))
+        texts = {
+            "end": _("End task…"),
+            "open": _("Open file location"),
+            "copy": _("Copy row"),
+            "command": _("Copy command line"),
+        }
+        for name, text in texts.items():
+            self._actions[name].setText(text)
+        self.devices.retranslate()
+        self.message.retranslate()
+        self.table.retranslate()
+        self.details.retranslate()
+        self.model.retranslate()
+        sample = self._feed.latest
+        if sample is not None:
+            self._names = device_names(sample)
+            self._show_devices(sample)
+        self._show_state()
+
+    # -- selection
+
+    def selected(self) -> Row | None:
+        """The row of the selected process, or None."""
+        rows = self.table.selectionModel().selectedRows()
+        return self.proxy.row_of(rows[0]) if rows else None
+
+    def select(self, pid: int) -> bool:
+        """Select a process by its pid; False when it is not listed."""
+        for number in range(self.proxy.rowCount()):
+            index = self.proxy.index(number, 0)
+            if self.proxy.row_of(index).process.pid == pid:
+                self.table.selectRow(number)
+                self.table.scrollTo(index)
+                return True
+        return False
+
+    def can_end(self, process: ProcessSample) -> bool:
+        """Whether a process can be ended from here: it runs, its start time is known, and it is no recording."""
+        return (
+            self._feed.status.state is not FeedState.REPLAY
+            and process.presence is ProcessPresence.RUNNING
+            and process.started_utc_s is not None
+        )
+
+    # -- actions
+
+    @Slot()
+    def ask_end(self) -> None:
+        """Ask whether the selected process shall be ended."""
+        row = self.selected()
+        if row is None or not self.can_end(row.process):
+            return
+        started = row.process.started_utc_s
+        assert started is not None
+        request = EndRequest(row.process.pid, started, row.process.name)
+        self._ask(
+            request,
+            _("End {name} (PID {pid})?").format(name=request.name, pid=request.pid),
+            _("What the process has not saved is lost."),
+            _("End task"),
+        )
+
+    @Slot()
+    def copy_row(self) -> None:
+        """Put the visible cells of the selected row on the clipboard, separated by tabs."""
+        row = self.selected()
+        if row is None:
+            return
+        header = self.table.horizontalHeader()
+        order = [header.logicalIndex(visual) for visual in range(header.count())]
+        cells = [row.cells[column].text for column in order if not self.table.isColumnHidden(column)]
+        QGuiApplication.clipboard().setText("\t".join(cells))
+
+    @Slot()
+    def copy_command(self) -> None:
+        """Put the command line of the selected process on the clipboard."""
+        row = self.selected()
+        if row is not None:
+            QGuiApplication.clipboard().setText(command_line(row.process))
+
+    @Slot()
+    def open_file(self) -> None:
+        """Show the program file of the selected process in its folder."""
+        row = self.selected()
+        if row is not None and not open_location(Path(row.process.executable)):
+            self.message.say(
+                _("The folder of {file} cannot be opened.").format(file=row.process.executable), Tone.ATTENTION
+            )
+
+    @property
+    def question(self) -> QMessageBox | None:
+        """The open question, if any."""
+        return self._question
+
+    def menu(self, row: Row) -> QMenu:
+        """The context menu of a process."""
+        menu = QMenu(self)
+        self._actions["end"].setEnabled(self.can_end(row.process))
+        self._actions["open"].setEnabled(bool(row.process.executable))
+        self._actions["command"].setEnabled(bool(row.process.command))
+        menu.addAction(self._actions["end"])
+        menu.addSeparator()
+        for name in ("open", "copy", "command"):
+            menu.addAction(self._actions[name])
+        return menu
+
+    # -- inside
+
+    def _make_actions(self) -> dict[str, QAction]:
+        slots: dict[str, Callable[[], None]] = {
+            "end": self.ask_end,
+            "open": self.open_file,
+            "copy": self.copy_row,
+            "command": self.copy_command,
+        }
+        actions = {}
+        for name, slot in slots.items():
+            action = QAction(self)
+            action.triggered.connect(slot)
+            actions[name] = action
+        # Shown only: the table itself handles the keys, so that they do not fire while the search has the focus.
+        actions["copy"].setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
+        actions["copy"].setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        actions["end"].setShortcut(QKeySequence(Qt.Key.Key_Delete))
+        actions["end"].setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        return actions
+
+    def _ask(self, request: EndRequest, question: str, detail: str, button: str) -> None:
+        box = QMessageBox(self)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle(_("End task"))
+        box.setText(question)
+        box.setInformativeText(detail)
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        accept = box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._question = box
+
+        def answered() -> None:
+            self._question = None
+            if box.clickedButton() is accept:
+                self._tasks.end(request)
+
+        box.finished.connect(answered)
+        box.open()
+
+    @Slot(object)
+    def _on_end_finished(self, outcome: EndOutcome) -> None:
+        named = {"name": outcome.request.name, "pid": outcome.request.pid}
+        if outcome.result is EndResult.STILL_RUNNING and not outcome.request.force:
+            force = EndRequest(outcome.request.pid, outcome.request.started_utc_s, outcome.request.name, force=True)
+            self._ask(
+                force,
+                _("{name} (PID {pid}) was asked to end and still runs. Kill it?").format(**named),
+                _("A killed process cannot save anything or clean up."),
+                _("Kill"),
+            )
+            return
+        tone = Tone.GOOD if outcome.result is EndResult.ENDED else Tone.ATTENTION
+        texts = {
+            EndResult.ENDED: _("{name} (PID {pid}) has ended."),
+            EndResult.STILL_RUNNING: _(
+                "{name} (PID {pid}) does not end: a call in the kernel or the driver does not return. It goes away "
+                "when that call ends, at the latest with a restart of the computer."
+            ),
+            EndResult.GONE: _("{name} (PID {pid}) had already ended."),
+            EndResult.RECYCLED: _(
+                "{name} had already ended, and PID {pid} belongs to another process now. Nothing was done."
+            ),
+            EndResult.DENIED: _(
+                "Permission denied: {name} (PID {pid}) belongs to another account. Start GPUMon with administrator "
+                "rights to end it."
+            ),
+            EndResult.FAILED: _("{name} (PID {pid}) could not be ended ({detail})."),
+        }
+        self.message.say(texts[outcome.result].format(**named, detail=outcome.detail), tone)
+
+    @Slot(QPoint)
+    def _open_menu(self, position: QPoint) -> None:
+        row = self.selected()
+        if row is not None:
+            menu = self.menu(row)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(position)
+
+    @Slot(str)
+    def _on_search(self, text: str) -> None:
+        self.proxy.set_search(text)
+        self._show_state()
+
+    @Slot(object)
+    def _on_device(self, device: DeviceKey | None) -> None:
+        self.model.set_device(device)
+        self._show_state()
+
+    @Slot(QItemSelection, QItemSelection)
+    def _on_selection(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:
+        row = self.selected()
+        if row is not None:
+            self.details.show_row(row, self._names, listed=True)
+            self._open_details()
+        elif not self._is_updating:  # one that has ended stays readable
+            self.details.hide()
+        self._show_state()
+
+    @Slot()
+    def _on_cleared(self) -> None:
+        self.model.clear()
+        self._ready_from = None
+
+    def _open_details(self) -> None:
+        if self.details.isHidden():
+            self.details.show()
+            height = self._splitter.height()
+            below = min(max(180, height // 3), max(110, height - 160))
+            self._splitter.setSizes([height - below, below])
+
+    def _followed(self) -> Row | None:
+        """The newest row of the process in the details pane; None when it has ended."""
+        shown = self.details.row
+        return None if shown is None else self.model.find(process_id(shown.process))
+
+    def _show_state(self) -> None:
+        """Everything beside the table that follows from what is in it."""
+        row = self.selected()
+        self._end_button.setEnabled(row is not None and self.can_end(row.process))
+        if not self.details.isHidden() and self.details.row is not None:
+            now = self._followed()
+            self.details.show_row(now or self.details.row, self._names, listed=now is not None)
+        self.table.set_dimmed(self._feed.status.state is FeedState.STALE)
+        shown, known = self.proxy.rowCount(), self.model.rowCount()
+        sample = self._feed.latest
+        if shown:
+            words = ngettext("{count} process", "{count} processes", known).format(count=known)
+            if shown < known:
+                words = _("{shown} of {count} processes").format(shown=shown, count=known)
+            self._count.set_text(words)
+        else:
+            self._count.set_text("")
+        self.empty.setVisible(not shown)
+        if not shown:
+            reason = self._reason(sample, known)
+            self.empty.setGeometry(self.table.viewport().rect())
+            self.empty.say(reason.title, reason.explanation(formatters.memory(reason.used_bytes)))
+
+    def _reason(self, sample: Sample | None, known: int) -> Emptiness:
+        waits = self._ready_from is not None and sample is not None and sample.sequence < self._ready_from
+        hidden = known if known else (len(sample.processes) if sample is not None and self.model.device else 0)
+        if waits and not hidden and self._feed.status.state is FeedState.LIVE:
+            return Emptiness("waiting")
+        return explain(sample, self.model.device, hidden)
+
+    def _show_devices(self, sample: Sample) -> None:
+        labels = {info.key: info.name for info in sample.inventory}
+        self.devices.set_devices({key: (short, labels[key]) for key, short in self._names.items()})
+        if self.devices.device != self.model.device:
+            self.model.set_device(self.devices.device)
+
+    @Slot()
+    def _recolour(self) -> None:
+        colours = self._theme.colours
+        self._search_icon.setIcon(QIcon(icons.icon("search", colours.muted)))
+        palette = QPalette(self.search.palette())
+        palette.setColor(QPalette.ColorRole.Base, QColor(colours.surface))
+        self.search.setPalette(palette)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.empty.setGeometry(self.table.viewport().rect())

@@ -1,0 +1,97 @@
+"""Knows: a line of words above or below a page, calm and closable. Must not know: what happened."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from PySide6.QtCore import QRectF, Qt, Slot
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+
+from gpumon_gui.core.messages import _
+from gpumon_gui.ui import icons
+from gpumon_gui.ui.theme import RADIUS, L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+
+ICON = 18
+
+
+class Tone(StrEnum):
+    """How it sounds; colour and drawing both tell."""
+
+    GOOD = "done"
+    INFO = "info"
+    ATTENTION = "warning"
+    BAD = "end_task"
+
+
+class MessageBar(QWidget):
+    """Hidden until it has something to say. Never takes the focus, never covers anything."""
+
+    def __init__(self, theme: Theme, *, closable: bool = False, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tone = Tone.INFO
+        self._label = QLabel(self)
+        self._label.setWordWrap(True)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._label.setFont(theme.font(Text.BODY))
+        self._label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(M + ICON + M, S, S if closable else L, 2 * S)  # S below stays free
+        layout.addWidget(self._label, 1)
+        self._close: FlatButton | None = None
+        if closable:
+            self._close = FlatButton(theme, "close", "", self)
+            self._close.clicked.connect(self.hide)
+            layout.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        theme.changed.connect(self._recolour)
+        self._recolour()
+        self.retranslate()
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What it says; empty while hidden."""
+        return self._label.text() if not self.isHidden() else ""
+
+    def say(self, text: str, tone: Tone = Tone.INFO) -> None:
+        """Show a sentence."""
+        if tone is not self._tone:
+            self._tone = tone
+            self.update()
+        if text != self._label.text():
+            self._label.setText(text)
+            self.setAccessibleName(text)
+        self.show()
+
+    def retranslate(self) -> None:
+        """Write the fixed texts again."""
+        if self._close is not None:
+            self._close.setToolTip(_("Close this message"))
+            self._close.setAccessibleName(_("Close this message"))
+
+    @Slot()
+    def _recolour(self) -> None:
+        palette = self._label.palette()
+        palette.setColor(QPalette.ColorRole.WindowText, QColor(self._theme.colours.text))
+        self._label.setPalette(palette)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = self._theme.colours
+        back, mark = {
+            Tone.GOOD: (colours.good_back, colours.good),
+            Tone.INFO: (colours.info_back, colours.info),
+            Tone.ATTENTION: (colours.attention_back, colours.attention),
+            Tone.BAD: (colours.bad_back, colours.bad),
+        }[self._tone]
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QColor(colours.border))
+        painter.setBrush(QColor(back))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5 - S), RADIUS, RADIUS)
+        top = min((self.height() - S - ICON) / 2, S + 2.0 + 4)
+        icons.draw(painter, self._tone.value, mark, QRectF(M, top, ICON, ICON))
+        painter.end()

@@ -1,0 +1,352 @@
+"""Knows: how the table of processes looks and is handled. Must not know: where processes come from."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QEvent,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QContextMenuEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPalette,
+    QPen,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QHeaderView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTableView,
+    QWidget,
+)
+
+from gpumon_gui.core.messages import _
+from gpumon_gui.telemetry.derive.process_state import STATE_TEXT, ProcessState
+from gpumon_gui.ui.models.process_model import COLUMNS, HEAT_ROLE, STATE_ROLE, TOTAL_ROLE, Col, ProcessFilter
+from gpumon_gui.ui.theme import M, S, Series, Text, Theme
+from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+
+ROW_HEIGHT = 30
+#: The strongest tint, at 100 %: text must keep its contrast.
+HEAT_ALPHA = 105
+
+_SORT_ROOM = 11
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class _Header(QHeaderView):
+    """Two lines as in Task Manager: what the whole machine uses, and the name of the column."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._theme = theme
+        self.setSectionsClickable(True)
+        self.setSectionsMovable(True)
+        self.setFirstSectionMovable(False)
+        self.setHighlightSections(False)
+        self.setMinimumSectionSize(48)
+        self.setMouseTracking(True)
+
+    def sizeHint(self) -> QSize:
+        size = super().sizeHint()
+        total, label = QFontMetrics(self._theme.font(Text.SUBTITLE)), QFontMetrics(self._theme.font(Text.CAPTION))
+        size.setHeight(_SORT_ROOM + total.height() + label.height() + S)
+        return size
+
+    def sectionSizeFromContents(self, logical: int) -> QSize:
+        column = COLUMNS[Col(logical)]
+        label = QFontMetrics(self._theme.font(Text.CAPTION)).horizontalAdvance(_(column.header)) + M
+        metrics = QFontMetrics(self._theme.font(Text.BODY))
+        content = metrics.horizontalAdvance(column.sample)
+        if logical == Col.STATE:
+            content = max(metrics.horizontalAdvance(_(text)) for text in STATE_TEXT.values()) + 9 + S
+        return QSize(max(label, content) + 2 * S, self.sizeHint().height())
+
+    def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:
+        colours = self._theme.colours
+        painter.save()
+        painter.fillRect(rect, QColor(colours.window))
+        painter.setPen(QColor(colours.border))
+        painter.drawLine(rect.right(), rect.top() + S, rect.right(), rect.bottom() - S)
+        painter.drawLine(rect.left(), rect.bottom(), rect.right(), rect.bottom())
+        side = Qt.AlignmentFlag.AlignRight if COLUMNS[Col(logical)].numeric else Qt.AlignmentFlag.AlignLeft
+        inner = rect.adjusted(S, _SORT_ROOM, -S, -S // 2)
+        total = self.model().headerData(logical, Qt.Orientation.Horizontal, TOTAL_ROLE)
+        if total:
+            painter.setFont(self._theme.font(Text.SUBTITLE))
+            painter.setPen(QColor(colours.text))
+            painter.drawText(inner, side | Qt.AlignmentFlag.AlignTop, total)
+        painter.setFont(self._theme.font(Text.CAPTION))
+        painter.setPen(QColor(colours.muted))
+        label = self.model().headerData(logical, Qt.Orientation.Horizontal)
+        label = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, side | Qt.AlignmentFlag.AlignBottom, label)
+        if self.isSortIndicatorShown() and self.sortIndicatorSection() == logical:
+            self._sort_mark(painter, rect)
+        painter.restore()
+
+    def _sort_mark(self, painter: QPainter, rect: QRect) -> None:
+        up = self.sortIndicatorOrder() == Qt.SortOrder.AscendingOrder
+        x, y, turn = rect.center().x() + 0.5, rect.top() + 6.0, -2.0 if up else 2.0
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self._theme.colours.muted), 1.2))
+        painter.drawPolyline([QPointF(x - 4, y - turn), QPointF(x, y + turn), QPointF(x + 4, y - turn)])
+
+
+class _Delegate(QStyledItemDelegate):
+    """Flat rows; a tint behind numbers that grows with them; a mark before the state."""
+
+    def __init__(self, theme: Theme, parent: QTableView) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._table = parent
+        self.hovered_row = -1
+        self.is_dimmed = False
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        colours = self._theme.colours
+        rect: QRect = option.rect
+        state: QStyle.StateFlag = option.state
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        painter.save()
+        painter.fillRect(rect, QColor(colours.surface))
+        heat = index.data(HEAT_ROLE)
+        if heat is not None:
+            tint = self._theme.series(Series.ENGINE)
+            tint.setAlpha(round(10 + (HEAT_ALPHA - 10) * heat))
+            painter.fillRect(rect, tint)
+        if selected:
+            tint = QColor(colours.accent)
+            tint.setAlpha(48)
+            painter.fillRect(rect, tint)
+        elif index.row() == self.hovered_row:
+            tint = QColor(colours.text)
+            tint.setAlpha(14)
+            painter.fillRect(rect, tint)
+        if selected and index.column() == self._first_column():
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.accent))
+            painter.drawRoundedRect(QRectF(rect.left() + 1, rect.top() + 7, 3, rect.height() - 14), 1.5, 1.5)
+        inner = rect.adjusted(S, 0, -S, 0)
+        if index.column() == Col.STATE:
+            self._mark(painter, ProcessState(index.data(STATE_ROLE)), QRectF(inner.left(), rect.center().y() - 4, 9, 9))
+            inner.adjust(9 + S, 0, 0, 0)
+        elif index.column() == Col.NAME:
+            inner.adjust(S // 2, 0, 0, 0)
+        text = index.data()
+        painter.setFont(self._theme.font(Text.BODY))
+        painter.setPen(QColor(colours.faint if self.is_dimmed or not self._is_value(index) else colours.text))
+        text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(inner, index.data(Qt.ItemDataRole.TextAlignmentRole), text)
+        painter.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        return QSize(60, ROW_HEIGHT)
+
+    def _first_column(self) -> int:
+        header = self._table.horizontalHeader()
+        return next((c for v in range(len(Col)) if not header.isSectionHidden(c := header.logicalIndex(v))), 0)
+
+    def _is_value(self, index: Index) -> bool:
+        if index.column() == Col.STATE:
+            return index.data(STATE_ROLE) not in (ProcessState.UNKNOWN, ProcessState.FOREIGN)
+        return index.data(Qt.ItemDataRole.UserRole) is not None
+
+    def _mark(self, painter: QPainter, state: ProcessState, rect: QRectF) -> None:
+        """Shape and colour: full disc computes, half holds, ring uses no GPU, dash is unknown, square has ended."""
+        colours = self._theme.colours
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colour = QColor(
+            {
+                ProcessState.COMPUTING: colours.good,
+                ProcessState.GRAPHICS: colours.info,
+                ProcessState.HOLDING: colours.attention,
+                ProcessState.CPU_ONLY: colours.bad,
+                ProcessState.STARTING: colours.info,
+                ProcessState.EXITED: colours.bad,
+            }.get(state, colours.faint)
+        )
+        ring = rect.adjusted(0.8, 0.8, -0.8, -0.8)
+        painter.setPen(QPen(colour, 1.6))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        if state is ProcessState.COMPUTING or state is ProcessState.GRAPHICS:
+            painter.setBrush(colour)
+            painter.drawEllipse(ring) if state is ProcessState.COMPUTING else painter.drawRect(ring)
+        elif state is ProcessState.HOLDING:
+            painter.drawEllipse(ring)
+            painter.setBrush(colour)
+            painter.drawChord(ring, 180 * 16, 180 * 16)
+        elif state in (ProcessState.CPU_ONLY, ProcessState.IDLE, ProcessState.STARTING):
+            painter.drawEllipse(ring)
+        elif state is ProcessState.EXITED:
+            painter.drawLine(ring.topLeft(), ring.bottomRight())
+            painter.drawLine(ring.topRight(), ring.bottomLeft())
+        else:
+            middle = QPointF(ring.width() / 2, 0)
+            painter.drawLine(ring.center() - middle, ring.center() + middle)
+
+
+class ProcessTable(QTableView):
+    """The table. Columns are chosen in the header's context menu and kept while the program runs.
+
+    Signals:
+        menu_wanted(QPoint): a context menu for the selected row at a global position.
+        copy_wanted(): Ctrl+C.
+        end_wanted(): Delete.
+    """
+
+    menu_wanted = Signal(QPoint)
+    copy_wanted = Signal()
+    end_wanted = Signal()
+
+    def __init__(self, theme: Theme, proxy: ProcessFilter, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setModel(proxy)
+        self._delegate = _Delegate(theme, self)
+        self.setItemDelegate(self._delegate)
+        header = _Header(theme, self)
+        self.setHorizontalHeader(header)
+        header.setSortIndicator(Col.GPU, Qt.SortOrder.DescendingOrder)
+        header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        header.customContextMenuRequested.connect(self._open_columns_menu)
+        self.setSortingEnabled(True)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setShowGrid(False)
+        self.setWordWrap(False)
+        self.setTabKeyNavigation(False)
+        self.setFrameShape(QTableView.Shape.NoFrame)
+        self.setMouseTracking(True)
+        use_thin_bars(self, theme)
+        self.verticalHeader().hide()
+        height = max(ROW_HEIGHT, QFontMetrics(theme.font(Text.BODY)).height() + 10)
+        self.verticalHeader().setDefaultSectionSize(height)
+        self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        for column in Col:
+            self.setColumnHidden(column, not COLUMNS[column].shown)
+        self.fit_columns()
+        theme.changed.connect(self._recolour)
+        self._recolour()
+        self.retranslate()
+
+    def set_dimmed(self, dimmed: bool) -> None:
+        """Grey: the values are not of now."""
+        if dimmed != self._delegate.is_dimmed:
+            self._delegate.is_dimmed = dimmed
+            self.viewport().update()
+
+    def fit_columns(self) -> None:
+        """Give every column the width of its usual content."""
+        header = self.horizontalHeader()
+        for column in Col:
+            self.setColumnWidth(column, header.sectionSizeFromContents(column).width())
+
+    def columns_menu(self) -> QMenu:
+        """A menu with a tick for each column; the name always stays."""
+        menu = QMenu(self)
+        for column in Col:
+            action = QAction(_(COLUMNS[column].header), menu)
+            action.setCheckable(True)
+            action.setChecked(not self.isColumnHidden(column))
+            action.setEnabled(column is not Col.NAME)
+            action.setData(int(column))
+            menu.addAction(action)
+        menu.triggered.connect(self._on_column_chosen)
+        return menu
+
+    def retranslate(self) -> None:
+        """Write the texts again and make room for them."""
+        self.setAccessibleName(_("Processes that use the GPU"))
+        header = self.horizontalHeader()
+        for column in Col:
+            wanted = header.sectionSizeFromContents(column).width()
+            if self.columnWidth(column) < wanted:
+                self.setColumnWidth(column, wanted)
+
+    @Slot()
+    def _recolour(self) -> None:
+        palette = QPalette(self.palette())
+        palette.setColor(QPalette.ColorRole.Base, QColor(self._theme.colours.surface))
+        self.setPalette(palette)
+        self.viewport().update()
+        self.horizontalHeader().viewport().update()
+
+    @Slot(QPoint)
+    def _open_columns_menu(self, position: QPoint) -> None:
+        menu = self.columns_menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.horizontalHeader().mapToGlobal(position))
+
+    @Slot(QAction)
+    def _on_column_chosen(self, action: QAction) -> None:
+        self.setColumnHidden(int(action.data()), not action.isChecked())
+
+    # -- behaviour
+
+    def rowsAboutToBeRemoved(self, parent: Index, start: int, end: int) -> None:
+        """A process that ends takes its selection along. Qt would select the next row, and a key meant for the old
+        one would hit another process."""
+        if start <= self.currentIndex().row() <= end:
+            self.clearSelection()
+            self.selectionModel().clearCurrentIndex()
+        super().rowsAboutToBeRemoved(parent, start, end)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_wanted.emit()
+        elif event.key() == Qt.Key.Key_Delete:
+            self.end_wanted.emit()
+        elif event.key() == Qt.Key.Key_Space:
+            event.ignore()  # pauses the window
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        index = (
+            self.currentIndex() if event.reason() == QContextMenuEvent.Reason.Keyboard else self.indexAt(event.pos())
+        )
+        if not index.isValid():
+            return
+        self.selectRow(index.row())
+        keyboard = event.reason() == QContextMenuEvent.Reason.Keyboard
+        where = self.visualRect(index).center() if keyboard else event.pos()
+        self.menu_wanted.emit(self.viewport().mapToGlobal(where))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self._hover(self.indexAt(event.position().toPoint()).row())
+        super().mouseMoveEvent(event)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        self._hover(-1)
+        super().leaveEvent(event)
+
+    def _hover(self, row: int) -> None:
+        if row != self._delegate.hovered_row:
+            for changed in (self._delegate.hovered_row, row):
+                top, height = self.rowViewportPosition(changed), self.verticalHeader().defaultSectionSize()
+                if changed >= 0:
+                    self.viewport().update(0, top, self.viewport().width(), height)
+            self._delegate.hovered_row = row
