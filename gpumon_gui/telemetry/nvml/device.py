@@ -15,6 +15,7 @@ import pynvml
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.model import DeviceInfo, DeviceSample, DeviceState, ProcessUse
 from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked, number, text
+from gpumon_gui.telemetry.nvml.frozen import FrozenPower
 from gpumon_gui.telemetry.nvml.getters import FIELDS, PCIE_FIELDS, SCALARS, Field, Group
 from gpumon_gui.telemetry.nvml.gpm import Gpm
 from gpumon_gui.telemetry.nvml.library import (
@@ -81,21 +82,26 @@ class DeviceReader:
         self._field_buffer = (pynvml.c_nvmlFieldValue_t * max(1, len(self._fields)))()
         wddm = text(info.static.get("driver_model")) == "WDDM"
         self._processes = ProcessReader(library, handle, info.key, wddm=wddm)
-        limits = (number(info.static.get("power_limit_max_w")), number(info.static.get("power_limit_default_w")))
-        self._power_bound_w = POWER_MARGIN * max((limit for limit in limits if limit), default=float("inf"))
+        self._limits = tuple(number(info.static.get(f"power_limit_{kind}_w")) for kind in ("max", "default"))
+        self._power_watch = FrozenPower()
+        self.is_power_frozen = False
 
     def read(self, now_s: float, *, details: bool) -> DeviceSample:
         """All values of this moment. Raises DeviceLost, and NvmlError when the whole session is over."""
         values: dict[str, Value] = dict(self._unsupported)
         self._core(values)
         self._rarely(values, now_s)
-        if details:
-            self._details(values)
-        self._bound(values)
+        # Counted without the details: a hardware counter that is NaN for a moment is not a sick driver.
         impossible = sum(
             1 for value in values.values() if isinstance(value, Missing) and value.reason is Reason.IMPLAUSIBLE
         )
         state = DeviceState.SICK if impossible >= SICK_COUNT else DeviceState.OK
+        if details:
+            self._details(values)
+        elif self._gpm is not None:
+            self._gpm.forget()
+        self._bound(values)
+        self._freeze(values, now_s)
         return DeviceSample(self.info.key, state, values=values)
 
     def read_processes(self, *, utilization: bool) -> tuple[ProcessUse, ...]:
@@ -196,7 +202,8 @@ class DeviceReader:
         if reserved is not None:
             values["memory_reserved_bytes"] = checked("memory_reserved_bytes", reserved, SOURCE)
         if total == 0:  # unified-memory devices answer 0: the card has no memory of its own, not "0 bytes"
-            values["memory_total_bytes"] = Missing(Reason.NOT_SUPPORTED, SOURCE, "unified memory")
+            for metric in ("total", "used", "free", "reserved"):
+                values[f"memory_{metric}_bytes"] = Missing(Reason.NOT_SUPPORTED, SOURCE, "unified memory")
         elif used > total:
             values["memory_used_bytes"] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{used} > {total}")
         self._kept["memory_total_bytes"] = values["memory_total_bytes"]
@@ -238,10 +245,20 @@ class DeviceReader:
 
     def _bound(self, values: dict[str, Value]) -> None:
         """What is impossible for this very card although it is possible for some card."""
+        # Laptops often tell only the limit in force.
+        limits = (*self._limits, number(values.get("power_limit_w")))
+        bound_w = POWER_MARGIN * max((limit for limit in limits if limit), default=float("inf"))
         for metric in ("power_w", "power_instant_w"):
             power = number(values.get(metric))
-            if power is not None and power > self._power_bound_w:
+            if power is not None and power > bound_w:
                 values[metric] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{power:.0f} W")
+
+    def _freeze(self, values: dict[str, Value], now_s: float) -> None:
+        power = number(values.get("power_w"))
+        clock, heat = number(values.get("clock_sm_mhz")), number(values.get("temperature_c"))
+        self.is_power_frozen = self._power_watch.saw(now_s, power, clock, heat)
+        if self.is_power_frozen:
+            values["power_w"] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"frozen at {power:.1f} W")
 
     def _failed(self, metric: str, code: int) -> Value:
         if code in LOST:

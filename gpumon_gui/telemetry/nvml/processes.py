@@ -24,8 +24,10 @@ from gpumon_gui.telemetry.nvml.library import (
     NEVER,
     NO_PERMISSION,
     NOT_FOUND,
+    SESSION_OVER,
     SUCCESS,
     Library,
+    NvmlError,
     error_name,
 )
 
@@ -33,6 +35,10 @@ SOURCE = "nvml"
 NOT_AVAILABLE = 0xFFFFFFFFFFFFFFFF  #: NVML_VALUE_NOT_AVAILABLE (nvml.h): WDDM manages the memory itself
 PID_LIMIT = 4_194_304  #: Linux' PID_MAX_LIMIT on 64 bits; Windows' ids are far below
 NO_INSTANCE = 0xFFFFFFFF
+#: No machine has more processes on one card; a driver that asks for more room gives rubbish.
+MAX_ENTRIES = 65_536
+#: The first answer reaches back many seconds; what is older than its newest sample by this is about dead processes.
+FRESH_US = 2_000_000
 
 _GENERATIONS: tuple[tuple[str, tuple[int, ...]], ...] = (("_v3", (24, 32)), ("_v2", (24, 32)), ("", (16,)))
 
@@ -57,9 +63,9 @@ def parse(raw: bytes, count: int, stride: int) -> tuple[Listed, ...]:
 
 
 def is_believable(entries: Sequence[Listed], total_bytes: float | None) -> bool:
-    """Whether the entries can be right: distinct possible pids, and no more memory than the card has."""
-    pids = [entry.pid for entry in entries]
-    if any(not 0 < pid <= PID_LIMIT for pid in pids) or len(set(pids)) != len(pids):
+    """Whether the entries can be right: possible pids, each once per instance, no more memory than the card has."""
+    places = {(entry.pid, entry.instance) for entry in entries}
+    if any(not 0 < entry.pid <= PID_LIMIT for entry in entries) or len(places) != len(entries):
         return False
     known = [entry.memory_bytes for entry in entries if entry.memory_bytes != NOT_AVAILABLE]
     return total_bytes is None or all(used <= total_bytes for used in known)
@@ -77,9 +83,11 @@ class ProcessReader:
         self._samples: Any = (pynvml.c_nvmlProcessUtilizationSample_t * 64)()
         self._last_seen_us = 0
         self._strides: dict[str, int] = {}
+        self.may_not_list = False  #: the last list was refused for want of rights
 
     def read(self, total_bytes: float | None, *, utilization: bool) -> tuple[ProcessUse, ...]:
         """All processes of the device. Memory and utilization are Missing with a reason where NVML has none."""
+        self.may_not_list = False
         compute = self._list("nvmlDeviceGetComputeRunningProcesses", total_bytes)
         graphics = self._list("nvmlDeviceGetGraphicsRunningProcesses", total_bytes)
         busy = self._utilization() if utilization else Missing(Reason.NOT_READ, SOURCE)
@@ -107,6 +115,9 @@ class ProcessReader:
             code, count = self._fetch(function + suffix)
             if code == FUNCTION_NOT_FOUND:
                 continue
+            self.may_not_list = self.may_not_list or code == NO_PERMISSION
+            if code in SESSION_OVER:
+                raise NvmlError(function, code)
             if code != SUCCESS:
                 return {}
             raw = self._buffer.raw
@@ -117,7 +128,7 @@ class ProcessReader:
                     # One entry looks right in every layout: only two or more tell them apart.
                     if count > 1:
                         self._strides[suffix] = stride
-                    return {entry.pid: entry for entry in entries}
+                    return _by_pid(entries)
             self._strides.pop(suffix, None)
             return {}
         return {}
@@ -127,7 +138,7 @@ class ProcessReader:
         for _ in range(3):  # the list may grow between the two calls
             count = ctypes.c_uint(len(self._buffer) // 32)
             code = self._library.call(symbol, self._handle, ctypes.byref(count), self._buffer)
-            if code != INSUFFICIENT_SIZE:
+            if code != INSUFFICIENT_SIZE or count.value > MAX_ENTRIES:
                 return code, min(count.value, len(self._buffer) // 32)
             self._buffer = ctypes.create_string_buffer((count.value + 16) * 32)
         return INSUFFICIENT_SIZE, 0
@@ -147,7 +158,7 @@ class ProcessReader:
                 ctypes.byref(count),
                 ctypes.c_ulonglong(self._last_seen_us),
             )
-            if code != INSUFFICIENT_SIZE:
+            if code != INSUFFICIENT_SIZE or count.value > MAX_ENTRIES:
                 break
             self._samples = (pynvml.c_nvmlProcessUtilizationSample_t * (count.value + 16))()
         if code == NOT_FOUND:  # no new samples since last time: not a failure
@@ -161,9 +172,22 @@ class ProcessReader:
             if sample.pid and sample.timeStamp > since_us:
                 by_pid.setdefault(sample.pid, []).append(sample)
                 self._last_seen_us = max(self._last_seen_us, sample.timeStamp)
-        if since_us == 0:  # the first answer reaches back many seconds: only the newest is about now
-            by_pid = {pid: [max(samples, key=_time_stamp)] for pid, samples in by_pid.items()}
+        if since_us == 0:  # only the newest is about now
+            newest = {pid: max(samples, key=_time_stamp) for pid, samples in by_pid.items()}
+            limit_us = self._last_seen_us - FRESH_US
+            by_pid = {pid: [sample] for pid, sample in newest.items() if sample.timeStamp >= limit_us}
         return {pid: _means(samples) for pid, samples in by_pid.items()}
+
+
+def _by_pid(entries: Sequence[Listed]) -> dict[int, Listed]:
+    """One entry per process: a split card lists a process once per instance it runs in."""
+    found: dict[int, Listed] = {}
+    for entry in entries:
+        before = found.get(entry.pid)
+        if before is not None and NOT_AVAILABLE not in (entry.memory_bytes, before.memory_bytes):
+            entry = Listed(entry.pid, entry.memory_bytes + before.memory_bytes, None)
+        found[entry.pid] = entry
+    return found
 
 
 _PROCESS_SHARES = (
