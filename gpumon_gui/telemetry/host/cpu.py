@@ -80,9 +80,7 @@ class HostMeter:
     def _cores(self) -> tuple[tuple[float, float], ...]:
         if self._proc is not None:
             return _stat_cores((self._proc / "stat").read_bytes())
-        return tuple(
-            (sum(core) - core.idle - getattr(core, "iowait", 0.0), sum(core)) for core in psutil.cpu_times(percpu=True)
-        )
+        return tuple(_portable_times(core) for core in psutil.cpu_times(percpu=True))
 
     def _memory(self, now: Instant) -> dict[str, Value]:
         if self._proc is not None:
@@ -138,6 +136,12 @@ def _load(before: _Times, now: _Times, elapsed: float) -> tuple[Value, tuple[flo
     if total_sum <= 0.0:
         return FIRST, ()
     return checked("cpu_utilization", busy_sum / total_sum, SOURCE), tuple(cores)
+
+
+def _portable_times(core: object) -> tuple[float, float]:
+    """psutil's times of one core. Its guest times are part of user, on Windows interrupt and DPC part of system."""
+    busy = sum(getattr(core, name, 0.0) for name in ("user", "nice", "system", "irq", "softirq", "steal"))
+    return busy, busy + sum(getattr(core, name, 0.0) for name in ("idle", "iowait"))
 
 
 def _stat_cores(stat: bytes) -> tuple[tuple[float, float], ...]:
