@@ -1,0 +1,1 @@
+"""Knows: Windows' graphics adapters (names, limits, sensors) through D3DKMT. Must not know: other sources."""
