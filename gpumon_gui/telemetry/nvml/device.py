@@ -19,12 +19,11 @@ from gpumon_gui.telemetry.nvml.frozen import FrozenPower
 from gpumon_gui.telemetry.nvml.getters import FIELDS, PCIE_FIELDS, SCALARS, Field, Group
 from gpumon_gui.telemetry.nvml.gpm import Gpm
 from gpumon_gui.telemetry.nvml.library import (
-    GPU_IS_LOST,
-    GPU_NOT_FOUND,
+    LOST,
     NEVER,
-    RESET_REQUIRED,
     SESSION_OVER,
     SUCCESS,
+    DeviceLost,
     Library,
     NvmlError,
     error_name,
@@ -33,16 +32,10 @@ from gpumon_gui.telemetry.nvml.processes import ProcessReader
 from gpumon_gui.telemetry.nvml.static import SOURCE, missing
 
 MEMORY_V2 = pynvml.nvmlMemory_v2
-#: Codes after which this one device cannot be read, the others can.
-LOST = frozenset({GPU_IS_LOST, GPU_NOT_FOUND, RESET_REQUIRED})
 #: Board power above twice the highest limit the board accepts is a broken sensor: real excursions stay below 1.5.
 POWER_MARGIN = 2.0
 #: So many impossible core values in one sweep mean that the driver returns rubbish as a whole (555.85 on WSL).
 SICK_COUNT = 3
-
-
-class DeviceLost(Exception):  # noqa: N818 - reads as a statement
-    """This device is gone for the driver."""
 
 
 @dataclass(slots=True)
@@ -107,6 +100,11 @@ class DeviceReader:
     def read_processes(self, *, utilization: bool) -> tuple[ProcessUse, ...]:
         """Who uses the device."""
         return self._processes.read(number(self._total()), utilization=utilization)
+
+    @property
+    def may_not_list(self) -> bool:
+        """Whether the driver refused to list the processes for want of rights."""
+        return self._processes.may_not_list
 
     def close(self) -> None:
         """Free what NVML allocated for this device."""

@@ -54,7 +54,7 @@ class Gpm:
             self._fill(values, Reason.FIRST_SAMPLE)
             return
         request = self._request
-        request.sample1, request.sample2 = (ctypes.cast(s, pynvml.c_nvmlGpmSample_t) for s in self._samples)
+        request.sample1, request.sample2 = self._samples
         for index, wanted in enumerate(GPM_METRICS):
             request.metrics[index].metricId = wanted.gpm_id
         code = self._library.call("nvmlGpmMetricsGet", ctypes.byref(request))

@@ -33,6 +33,8 @@ GPU_NOT_FOUND: Final = 28
 
 #: Codes after which no call of this session can work: NVML has to be started again.
 SESSION_OVER: Final = frozenset({UNINITIALIZED, DRIVER_NOT_LOADED, LIB_RM_VERSION_MISMATCH})
+#: Codes after which this one device cannot be read, the others can.
+LOST: Final = frozenset({GPU_IS_LOST, GPU_NOT_FOUND, RESET_REQUIRED})
 #: Codes that mean "this card or driver has no such figure"; they do not change while the driver runs.
 NEVER: Final = frozenset({NOT_SUPPORTED, FUNCTION_NOT_FOUND, ARGUMENT_VERSION_MISMATCH})
 
@@ -52,6 +54,10 @@ class NvmlError(Exception):
     def __init__(self, function: str, code: int) -> None:
         super().__init__(f"{function}: {error_name(code)}")
         self.code = code
+
+
+class DeviceLost(Exception):  # noqa: N818 - reads as a statement
+    """This device is gone for the driver."""
 
 
 def error_name(code: int) -> str:
@@ -128,13 +134,15 @@ def load(candidates: Iterable[str]) -> Library:
         try:
             return Library(ctypes.CDLL(path), path)
         except OSError as error:
-            if not _is_absent(error):
+            if not _is_absent(error, path):
                 damaged = damaged or str(error)
     if damaged:
         raise SourceUnavailable("library-damaged", damaged)
     raise SourceUnavailable("no-driver", state=SourceState.ABSENT)
 
 
-def _is_absent(error: OSError) -> bool:
-    # Windows: 126 ERROR_MOD_NOT_FOUND, 2/3 no such file or path. Linux: the loader only gives a sentence.
-    return getattr(error, "winerror", None) in (2, 3, 126) or "No such file" in str(error)
+def _is_absent(error: OSError, path: str) -> bool:
+    # Windows: 126 ERROR_MOD_NOT_FOUND, 2/3 no such file or path. Linux: the loader only gives a sentence, which begins
+    # with the file that was not found: another one is a library that this one needs.
+    absent = "No such file" in str(error) and str(error).startswith(path)
+    return getattr(error, "winerror", None) in (2, 3, 126) or absent

@@ -14,14 +14,16 @@ from gpumon_gui.core.model import DeviceInfo, DeviceKey, DeviceKind, DeviceSampl
 from gpumon_gui.core.values import Missing, Reason, Value, text
 from gpumon_gui.telemetry.base import SourceUnavailable
 from gpumon_gui.telemetry.nvml import static
-from gpumon_gui.telemetry.nvml.device import LOST, DeviceLost, DeviceReader
+from gpumon_gui.telemetry.nvml.device import DeviceReader
 from gpumon_gui.telemetry.nvml.gpm import Gpm
 from gpumon_gui.telemetry.nvml.library import (
     DRIVER_NOT_LOADED,
     INIT_NO_ATTACH,
     LIB_RM_VERSION_MISMATCH,
+    LOST,
     NO_PERMISSION,
     SUCCESS,
+    DeviceLost,
     Library,
     NvmlError,
     error_name,
@@ -29,6 +31,8 @@ from gpumon_gui.telemetry.nvml.library import (
 )
 
 SOURCE = static.SOURCE
+UNNAMED = "nvml-index:"  #: begin of the key of a card that could not say who it is
+MIG_SLOTS = 64  #: no card has more; a driver that says so gives rubbish
 MODES_S = 30.0  #: modes and BAR1 are read again after this time
 
 
@@ -43,6 +47,8 @@ class Session:
         self._tuple: tuple[DeviceInfo, ...] | None = None
         self._lost: dict[DeviceKey, str] = {}
         self._modes_due_s: float | None = None
+        self._is_stale = False
+        self._split: dict[DeviceKey, frozenset[str]] = {}
         code = self._init(attach=not asleep)
         if code != SUCCESS:
             raise _refused(code, root)
@@ -66,15 +72,28 @@ class Session:
         return self._tuple
 
     @property
+    def is_stale(self) -> bool:
+        """Whether a card was split or joined (MIG) since the session began: only a new one sees its instances."""
+        return self._is_stale
+
+    @property
+    def may_not_list(self) -> bool:
+        """Whether the driver refused to list processes for want of rights."""
+        return any(reader.may_not_list for reader in self._readers.values())
+
+    @property
+    def power_frozen(self) -> tuple[str, ...]:
+        """Names of the cards whose power reading does not move."""
+        return tuple(self._infos[key].name for key, reader in self._readers.items() if reader.is_power_frozen)
+
+    @property
     def lost(self) -> Mapping[DeviceKey, str]:
         """Devices the driver lost, with NVML's word."""
         return self._lost
 
     def count_changed(self) -> bool:
-        """Whether devices came or went since the session began."""
-        count = ctypes.c_uint()
-        code = self._library.call("nvmlDeviceGetCount_v2", ctypes.byref(count))
-        return code != SUCCESS or count.value != self._count
+        """Whether devices came or went since the session began. Raises NvmlError when the session is over."""
+        return self._library.uint("nvmlDeviceGetCount_v2") != self._count
 
     def read(self, now_s: float, *, details: bool) -> dict[DeviceKey, DeviceSample]:
         """One sweep. A lost device keeps its place; the others go on. Raises NvmlError when the session is over."""
@@ -92,12 +111,17 @@ class Session:
         return samples
 
     def read_processes(self, *, utilization: bool) -> tuple[ProcessUse, ...]:
-        """Processes of all devices that answer."""
+        """Processes of all devices that answer. A split card lists those of its instances too: each counts once, where
+        it runs. Raises NvmlError when the session is over."""
         uses: list[ProcessUse] = []
-        for reader in self._readers.values():
+        inside: set[tuple[DeviceKey, int]] = set()
+        for key, reader in self._readers.items():
             with contextlib.suppress(DeviceLost):
-                uses.extend(reader.read_processes(utilization=utilization))
-        return tuple(uses)
+                found = reader.read_processes(utilization=utilization)
+                uses.extend(found)
+                if (parent := self._infos[key].parent) is not None:
+                    inside.update((parent, use.pid) for use in found)
+        return tuple(use for use in uses if (use.device, use.pid) not in inside)
 
     def close(self) -> None:
         """End the session and with it every hold on the devices."""
@@ -119,11 +143,16 @@ class Session:
             return
         code = self._library.call("nvmlDeviceGetHandleByIndex_v2", ctypes.c_uint(index), ctypes.byref(handle))
         if code != SUCCESS:
-            key = DeviceKey(f"nvml-index:{index}")
-            self._infos[key] = DeviceInfo(key, "NVIDIA GPU", "nvidia", DeviceKind.UNKNOWN, index, sources=(SOURCE,))
-            self._lost[key] = error_name(code)
+            self._unnamed(index, error_name(code))
             return
         self._adopt(handle, index)
+
+    def _unnamed(self, index: int, word: str) -> None:
+        """A card that is lost before it could say who it is."""
+        key = DeviceKey(f"{UNNAMED}{index}")
+        self._infos[key] = DeviceInfo(key, "NVIDIA GPU", "nvidia", DeviceKind.UNKNOWN, index, sources=(SOURCE,))
+        self._lost[key] = word
+        self._tuple = None
 
     def add_address(self, address: str, index: int) -> None:
         """Add an awake device by its PCI address (used when others of the machine sleep)."""
@@ -133,14 +162,15 @@ class Session:
             self._adopt(handle, index)
 
     def _adopt(self, handle: Any, index: int) -> None:
-        info = self._describe(handle, index)
+        try:
+            info = self._describe(handle, index)
+        except DeviceLost as error:
+            self._unnamed(index, str(error))
+            return
         gpm = Gpm(self._library, handle) if Gpm.supported(self._library, handle) else None
         self._infos[info.key] = info
         self._tuple = None
-        try:
-            self._readers[info.key] = DeviceReader(self._library, handle, info, gpm=gpm)
-        except DeviceLost as error:
-            self._lose(info.key, str(error))
+        self._readers[info.key] = DeviceReader(self._library, handle, info, gpm=gpm)
         if text(info.static.get("mig_mode")) == "Enabled":
             self._add_instances(handle, info)
 
@@ -165,18 +195,9 @@ class Session:
 
     def _add_instances(self, handle: Any, parent: DeviceInfo) -> None:
         """One device per MIG instance of a split card."""
-        try:
-            limit = self._library.uint("nvmlDeviceGetMaxMigDeviceCount", handle)
-        except NvmlError:
-            return
-        for index in range(limit):
-            instance = ctypes.c_void_p()
-            code = self._library.call(
-                "nvmlDeviceGetMigDeviceHandleByIndex", handle, ctypes.c_uint(index), ctypes.byref(instance)
-            )
-            if code != SUCCESS:  # NOT_FOUND: this slot is free
-                continue
-            uuid = self._uuid(instance)
+        found = self._instances(handle)
+        self._split[parent.key] = frozenset(uuid or "" for _index, _instance, uuid in found)
+        for index, instance, uuid in found:
             info = DeviceInfo(
                 key=key_of(uuid=uuid, name=f"{parent.key}/mig-{index}"),
                 name=self._name(instance),
@@ -190,6 +211,21 @@ class Session:
             self._infos[info.key] = info
             gpm = self._instance_gpm(handle, instance)
             self._readers[info.key] = DeviceReader(self._library, instance, info, gpm=gpm)
+
+    def _instances(self, handle: Any) -> list[tuple[int, Any, str | None]]:
+        try:
+            limit = self._library.uint("nvmlDeviceGetMaxMigDeviceCount", handle)
+        except NvmlError:
+            return []
+        found = []
+        for index in range(min(limit, MIG_SLOTS)):
+            instance = ctypes.c_void_p()
+            code = self._library.call(
+                "nvmlDeviceGetMigDeviceHandleByIndex", handle, ctypes.c_uint(index), ctypes.byref(instance)
+            )
+            if code == SUCCESS:  # NOT_FOUND: this slot is free
+                found.append((index, instance, self._uuid(instance)))
+        return found
 
     def _instance_gpm(self, parent: Any, instance: Any) -> Gpm | None:
         if not Gpm.supported(self._library, parent):
@@ -228,6 +264,13 @@ class Session:
             info = self._infos[key]
             if info.parent is None:
                 fresh = static.mode_values(self._library, reader.handle)
+                if text(fresh["mig_mode"]) != text(info.static.get("mig_mode")):
+                    self._is_stale = True
+                elif key in self._split:
+                    now = frozenset(uuid or "" for _index, _instance, uuid in self._instances(reader.handle))
+                    self._is_stale = self._is_stale or now != self._split[key]
+                if text(info.static.get("virtualization")) == "vGPU":
+                    fresh = {metric: _in_vm(value) for metric, value in fresh.items()}
                 if any(info.static.get(metric) != value for metric, value in fresh.items()):
                     self._infos[key] = replace(info, static={**info.static, **fresh})
                     self._tuple = None

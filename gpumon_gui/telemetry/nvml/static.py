@@ -10,7 +10,16 @@ import pynvml
 from gpumon_gui.core.identity import parse_pci_address
 from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked
 from gpumon_gui.telemetry.nvml.getters import MILLI, STATIC_SCALARS
-from gpumon_gui.telemetry.nvml.library import NEVER, NO_PERMISSION, SUCCESS, Library, NvmlError, error_name
+from gpumon_gui.telemetry.nvml.library import (
+    LOST,
+    NEVER,
+    NO_PERMISSION,
+    SUCCESS,
+    DeviceLost,
+    Library,
+    NvmlError,
+    error_name,
+)
 
 SOURCE = "nvml"
 
@@ -91,10 +100,15 @@ def mode_values(library: Library, handle: Any) -> dict[str, Value]:
 
 
 def pci_address_of(library: Library, handle: Any) -> str | None:
-    """``dddddddd:bb:dd.f`` or None when the driver gives none or rubbish."""
+    """``dddddddd:bb:dd.f`` or None when the driver gives none or rubbish. Raises DeviceLost."""
     info = pynvml.nvmlPciInfo_t()
     found = library.first("nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2")
-    if found is None or found[1](handle, ctypes.byref(info)) != SUCCESS:
+    if found is None:
+        return None
+    code = found[1](handle, ctypes.byref(info))
+    if code in LOST:
+        raise DeviceLost(error_name(code))
+    if code != SUCCESS:
         return None
     raw = info.busId
     return parse_pci_address(raw.decode("ascii", "replace") if isinstance(raw, bytes) else str(raw))
