@@ -17,7 +17,6 @@ from gpumon_gui.core.messages import LANGUAGES, _, locale_root
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import SOURCE_TEXT
 from gpumon_gui.core.resources import resource_root
-from gpumon_gui.telemetry.synthetic.table import SCENARIOS
 from gpumon_gui.telemetry.table import SOURCES
 
 LIBRARIES = ("msgspec", "numpy", "platformdirs", "psutil", "pynvml")
@@ -61,6 +60,12 @@ def _languages() -> int:
     return 1 + len(compiled) if len(compiled) == len(LANGUAGES) - 1 else 0  # English needs no catalogue
 
 
+def _scenarios() -> int:
+    from gpumon_gui.telemetry.synthetic.table import SCENARIOS  # only loaded when asked for
+
+    return len(SCENARIOS)
+
+
 def _files(folder: str, pattern: str) -> int:
     return sum(1 for _file in (resource_root() / folder).glob(pattern))
 
@@ -77,7 +82,7 @@ COUNTS: tuple[tuple[str, Callable[[], int]], ...] = (
     ("sources", lambda: len(SOURCES)),
     ("metrics", lambda: len(METRICS)),
     ("codes", lambda: len(SOURCE_TEXT)),
-    ("scenarios", lambda: len(SCENARIOS)),
+    ("scenarios", _scenarios),
     ("languages", _languages),
     ("icons", lambda: _files("icons", "*.svg")),
     ("demos", lambda: _files("demo", "*.gpumon")),
