@@ -11,15 +11,20 @@ import os
 import statistics
 import sys
 import time
+from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 import numpy as np
 from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.ui.charts.time_chart import TimeChart
+from gpumon_gui.ui.pages.performance import PerformancePage
 from gpumon_gui.ui.theme import Theme
+from tests.qt.samples import make_sample
 
 CHART_BUDGET_MS = 2.5
 EIGHT_BUDGET_MS = 50.0
@@ -61,11 +66,6 @@ def measure(made: list[TimeChart], rounds: int, points: int, span_s: float) -> f
 
 def page_refresh(gpus: int, rounds: int) -> float:
     """Median milliseconds from a new sample to a painted Performance page with 10 minutes of past."""
-    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "qt"))
-    from samples import make_sample
-
-    from gpumon_gui.ui.pages.performance import PerformancePage
-
     app = QApplication.instance()
     assert app is not None
     feed = Feed()
@@ -107,8 +107,7 @@ def main() -> int:
     rows.append(("8 GPUs x 6 charts, 60 s, 1 Hz", measure(made, rounds, 61, 60.0), EIGHT_BUDGET_MS))
     rows.append(("8 GPUs x 6 charts, 5 min, 2 Hz", measure(made, rounds, 600, 300.0), EIGHT_BUDGET_MS))
     window.close()
-    for gpus in (1, 8, 16):
-        rows.append((f"Performance page, {gpus} GPUs", page_refresh(gpus, rounds), EIGHT_BUDGET_MS))
+    rows += [(f"Performance page, {gpus} GPUs", page_refresh(gpus, rounds), EIGHT_BUDGET_MS) for gpus in (1, 8, 16)]
     print(f"{'what':36} {'ms':>8} {'budget':>8} {'ratio':>7}")
     for name, took_ms, budget in rows:
         print(f"{name:36} {took_ms:8.2f} {budget:8.1f} {took_ms / budget:7.2f}")

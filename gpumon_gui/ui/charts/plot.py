@@ -14,7 +14,7 @@ os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"  # before the import: it would take a
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
@@ -129,6 +129,10 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     def in_sight(self) -> bool:
         """Whether any pixel of the plot is on the screen: not in a hidden page, not scrolled away."""
         return self.isVisible() and not self.viewport().visibleRegion().isEmpty()
+
+    def sizeHint(self) -> QSize:
+        """Low: pages give charts the height that is left."""
+        return QSize(200, 92)
 
     def drawForeground(self, painter: QPainter, rect: QRectF) -> None:
         """The frame, on whole pixels at every edge."""

@@ -1,0 +1,44 @@
+"""Knows: which adapters are on show, in which order, under which number. Must not know: Qt, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpumon_gui.core.model import DeviceInfo, DeviceKind
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """One adapter of the list. ``number`` counts GPUs and NPUs apart; for a MIG instance it counts within its card
+    and ``parent_number`` is the card's."""
+
+    info: DeviceInfo
+    number: int
+    parent_number: int | None = None
+
+    @property
+    def is_npu(self) -> bool:
+        """Whether it is called NPU."""
+        return self.info.kind is DeviceKind.NPU
+
+
+def adapters(inventory: Sequence[DeviceInfo]) -> tuple[Adapter, ...]:
+    """Adapters in the order of their physical location, as Task Manager numbers them; software ones are left out.
+
+    An adapter without a PCI address comes after those that have one. MIG instances follow their card.
+    """
+    cards = sorted(
+        (info for info in inventory if info.kind is not DeviceKind.SOFTWARE and info.parent is None),
+        key=lambda info: (info.kind is DeviceKind.NPU, info.pci_address or "~", info.index, info.key),
+    )
+    made: list[Adapter] = []
+    counts = {True: 0, False: 0}
+    for info in cards:
+        npu = info.kind is DeviceKind.NPU
+        number = counts[npu]
+        counts[npu] += 1
+        made.append(Adapter(info, number))
+        instances = sorted((child for child in inventory if child.parent == info.key), key=lambda child: child.index)
+        made += [Adapter(child, place, number) for place, child in enumerate(instances)]
+    return tuple(made)

@@ -1,0 +1,366 @@
+"""Knows: the Performance page: adapters at the left, one of them in full at the right. Must not know: sources, pipes.
+
+Reads from the feed when the ticker says so and does nothing when nothing changed. A device that was lost, sleeps or
+does not answer keeps its last good values, greyed, with their age.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+
+from gpumon_gui.bridge.feed import HOST, Feed, FeedState, FeedStatus
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceSample, DeviceState, Sample, UseKind
+from gpumon_gui.core.reasons import DEVICE_STATE_TEXT
+from gpumon_gui.core.values import Value, number
+from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
+from gpumon_gui.telemetry.derive.engines import busiest
+from gpumon_gui.ui import formatters
+from gpumon_gui.ui.charts.decimate import Array
+from gpumon_gui.ui.charts.spark import POINTS
+from gpumon_gui.ui.theme import L, M, Text, Theme
+from gpumon_gui.ui.widgets.adapter_list import AdapterList, Entry, Line
+from gpumon_gui.ui.widgets.empty_state import EmptyState
+from gpumon_gui.ui.widgets.engine_panel import EnginePanel
+from gpumon_gui.ui.widgets.gauges_strip import GaugesStrip
+from gpumon_gui.ui.widgets.indicator_table import IndicatorTable
+from gpumon_gui.ui.widgets.memory_panel import MemoryPanel
+from gpumon_gui.ui.widgets.numbers_grid import NumbersGrid
+from gpumon_gui.ui.widgets.section import Banner, Section, SlimScrollBar
+from gpumon_gui.ui.widgets.span_choice import SpanChoice
+from gpumon_gui.ui.widgets.subject import Subject
+from gpumon_gui.ui.widgets.text import FixedLabel
+
+#: A state in one word, and the colour of its badge.
+_BADGES: dict[DeviceState, tuple[str, str]] = {
+    DeviceState.ASLEEP: (N_("asleep"), "info"),
+    DeviceState.LOST: (N_("lost"), "bad"),
+    DeviceState.SICK: (N_("invalid data"), "bad"),
+    DeviceState.NOT_ANSWERING: (N_("no answer"), "bad"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Good:
+    """The last good values of a device and when they were read (monotonic seconds)."""
+
+    device: DeviceSample
+    read_s: float
+
+
+class PerformancePage(QWidget):
+    """The main page. ``refresh`` is called by the ticker while the page is visible."""
+
+    def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._feed = feed
+        self._theme = theme
+        self._span_s = 60
+        self._selected: DeviceKey | None = None
+        self._good: dict[DeviceKey, _Good] = {}
+        self._sample: Sample | None = None
+        self._status: FeedStatus | None = None
+
+        self.adapters = AdapterList(theme)
+        self.banner = Banner(theme)
+        self.engines = EnginePanel(theme)
+        self.memory = MemoryPanel(theme)
+        self.numbers = NumbersGrid(theme)
+        self.gauges = GaugesStrip(theme)
+        self.indicators = IndicatorTable(theme)
+        self.empty = EmptyState(theme)
+        self.span_choice = SpanChoice(theme)
+        self._title = QLabel()
+        self._title.setFont(theme.font(Text.TITLE))
+        self._name = FixedLabel(theme, Text.SUBTITLE, muted=True)
+        self._gauges_section = Section(theme, self.gauges)
+        self._indicators_section = Section(theme, self.indicators)
+
+        self._scroll = QScrollArea()
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setVerticalScrollBar(SlimScrollBar(theme))
+        self._scroll.setWidget(self._content())
+        self._scroll.verticalScrollBar().valueChanged.connect(self._expose)
+        device = QWidget()
+        column = QVBoxLayout(device)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(self._header())
+        column.addWidget(self._scroll, 1)
+        self._stack = QStackedWidget()
+        self._stack.addWidget(device)
+        self._stack.addWidget(self.empty)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(0)
+        row.addWidget(self.adapters)
+        self._divider = _Divider(theme)
+        row.addWidget(self._divider)
+        row.addWidget(self._stack, 1)
+
+        self.adapters.chosen.connect(self.select)
+        self.span_choice.chosen.connect(self.set_span)
+        feed.sample_arrived.connect(self._remember)
+        feed.cleared.connect(self._forget)
+        theme.changed.connect(self._again)
+        self.retranslate()
+
+    # -- what others use
+
+    def refresh(self) -> None:
+        """Show the newest sample; free when nothing changed since the last call."""
+        sample, status = self._feed.latest, self._feed.status
+        if not self.isVisible() or (sample is self._sample and status == self._status):
+            return
+        self._sample, self._status = sample, status
+        shown = () if sample is None else adapters(sample.inventory)
+        empty = not shown
+        self._stack.setCurrentIndex(1 if empty else 0)
+        for widget in (self.adapters, self._divider):
+            if widget.isHidden() != empty:
+                widget.setVisible(not empty)
+        if sample is None or empty:
+            self.empty.explain(sample, status.text)
+            return
+        if self._selected not in [adapter.info.key for adapter in shown]:
+            self._selected = shown[0].info.key
+        self._show_list(sample, shown)
+        adapter = next(adapter for adapter in shown if adapter.info.key == self._selected)
+        self._show_device(self._subject(sample, adapter), sample)
+
+    def select(self, key: DeviceKey) -> None:
+        """Show this device from now on."""
+        if key != self._selected:
+            self._selected = key
+            self._scroll.verticalScrollBar().setValue(0)
+            self._again()
+
+    def selected(self) -> DeviceKey | None:
+        """The device on show; None before the first one."""
+        return self._selected
+
+    def set_span(self, seconds: int) -> None:
+        """Length of the time axis."""
+        if seconds != self._span_s:
+            self._span_s = seconds
+            self.span_choice.set_span(seconds)
+            self._again()
+
+    def span(self) -> int:
+        """Length of the time axis, seconds."""
+        return self._span_s
+
+    def retranslate(self) -> None:
+        """Say everything again in the language now in use."""
+        self._gauges_section.set_heading(_("Do the gauges agree?"))
+        self._indicators_section.set_heading(_("Is this normal?"))
+        self.adapters.retranslate(_("Adapters"))
+        self.span_choice.retranslate()
+        self.engines.retranslate()
+        self.memory.retranslate()
+        self.indicators.retranslate()
+        self._again()
+
+    # -- parts
+
+    def _content(self) -> QWidget:
+        content = QWidget()
+        column = QVBoxLayout(content)
+        column.setContentsMargins(L, 0, L, L)
+        column.setSpacing(L)
+        column.addWidget(self.banner)
+        column.addWidget(self.engines, 2)
+        column.addWidget(self.memory, 1)
+        column.addWidget(self.numbers)
+        column.addWidget(self._gauges_section)
+        column.addWidget(self._indicators_section)
+        return content
+
+    def _header(self) -> QHBoxLayout:
+        header = QHBoxLayout()
+        header.setContentsMargins(L, M, L, M)
+        header.setSpacing(M)
+        header.addWidget(self._title)
+        header.addWidget(self._name, 1, Qt.AlignmentFlag.AlignBottom)
+        header.addWidget(self.span_choice)
+        return header
+
+    # -- refreshing
+
+    def _show_list(self, sample: Sample, shown: tuple[Adapter, ...]) -> None:
+        entries = [
+            Entry(adapter.info.key, self._line(sample, adapter), self._spark(sample, adapter)) for adapter in shown
+        ]
+        self.adapters.set_entries(entries, self._selected)
+        host, stale = sample.host.values, self._is_stale()
+        ring = self._feed.ring(HOST)
+        cpu = _newest(ring.column("cpu_utilization", POINTS)) if ring else np.empty(0)
+        self.adapters.cpu.show_line(
+            Line(_("CPU"), "", formatters.value_text("cpu_utilization", host.get("cpu_utilization")), dimmed=stale), cpu
+        )
+        total = number(host.get("ram_total_bytes"))
+        used = _newest(ring.column("ram_used_bytes", POINTS)) if ring else np.empty(0)
+        pair = formatters.memory_pair(host.get("ram_used_bytes"), host.get("ram_total_bytes"))
+        self.adapters.ram.show_line(Line(_("Memory"), "", pair, dimmed=stale), used / total if total else used * np.nan)
+
+    def _line(self, sample: Sample, adapter: Adapter) -> Line:
+        device = sample.devices.get(adapter.info.key)
+        state = DeviceState.NOT_ANSWERING if device is None else device.state
+        badge, mark = _BADGES.get(state, ("", ""))
+        parts = []
+        if device is not None and state is DeviceState.OK:
+            parts = [formatters.value_text("engine_utilization", _headline(device))]
+            if number(device.values.get("temperature_c")) is not None:
+                parts.append(formatters.value_text("temperature_c", device.values["temperature_c"]))
+        figure = "  ·  ".join(parts) or formatters.DASH
+        dimmed = self._is_stale() or state is not DeviceState.OK
+        return Line(
+            title_of(adapter),
+            _short_name(adapter),
+            figure,
+            _(badge),
+            mark,
+            dimmed,
+            indent=adapter.parent_number is not None,
+        )
+
+    def _spark(self, sample: Sample, adapter: Adapter) -> Array:
+        ring = self._feed.ring(adapter.info.key)
+        device = sample.devices.get(adapter.info.key)
+        if ring is None or device is None:
+            return np.empty(0)
+        known = ring.names
+        for column in ("engine_utilization", "gpu_utilization"):
+            if column in known:
+                return ring.column(column, POINTS)
+        engine = busiest(device)
+        return np.empty(0) if engine is None else ring.column(engine.series, POINTS)
+
+    def _subject(self, sample: Sample, adapter: Adapter) -> Subject:
+        key = adapter.info.key
+        device = sample.devices.get(key, DeviceSample(key, DeviceState.NOT_ANSWERING))
+        shown = device
+        if device.state is not DeviceState.OK and key in self._good:
+            good = self._good[key].device
+            shown = DeviceSample(key, device.state, device.detail, good.values, good.engines)
+        return Subject(
+            adapter=adapter,
+            title=title_of(adapter),
+            device=shown,
+            ring=self._feed.ring(key),
+            now_s=sample.monotonic_s,
+            now_utc_s=sample.utc_s,
+            span_s=float(self._span_s),
+            dimmed=self._is_stale() or device.state is not DeviceState.OK,
+            holds_memory=_holds_memory(sample, key),
+        )
+
+    def _show_device(self, subject: Subject, sample: Sample) -> None:
+        if self._title.text() != subject.title:
+            self._title.setText(subject.title)
+        self._name.set_text(subject.adapter.info.name)
+        self.banner.say(*self._banner(subject, sample))
+        self.engines.show_subject(subject)
+        self.memory.show_subject(subject)
+        self.numbers.show_subject(subject)
+        self.gauges.show_subject(subject)
+        self.indicators.show_subject(subject)
+
+    def _banner(self, subject: Subject, sample: Sample) -> tuple[str, str]:
+        state = subject.device.state
+        if state is not DeviceState.OK:
+            words = _(DEVICE_STATE_TEXT[state])
+            if subject.device.detail:
+                words = f"{words} ({subject.device.detail})"
+            good = self._good.get(subject.adapter.info.key)
+            if good is not None:
+                age = formatters.duration(sample.monotonic_s - good.read_s + self._stale_age_s())
+                words = f"{words} {_('The greyed values are {age} old.').format(age=age)}"
+            return _BADGES[state][1], words
+        if self._is_stale():
+            age = formatters.duration(self._stale_age_s())
+            old = _("The greyed values are {age} old.").format(age=age)
+            return "attention", f"{self._feed.status.text} {old}".strip()
+        return "info", ""
+
+    def _is_stale(self) -> bool:
+        return self._feed.status.state is FeedState.STALE
+
+    def _stale_age_s(self) -> float:
+        return self._feed.status.age_s if self._is_stale() else 0.0
+
+    def _remember(self, sample: Sample) -> None:
+        for key, device in sample.devices.items():
+            if device.state is DeviceState.OK:
+                self._good[key] = _Good(device, sample.monotonic_s)
+
+    def _forget(self) -> None:
+        self._good.clear()
+        self._again()
+
+    def _again(self) -> None:
+        """Draw at the next chance although the sample is the same."""
+        self._sample = self._status = None
+        self.refresh()
+
+    def _expose(self) -> None:
+        self.engines.expose()
+        self.memory.expose()
+
+    def showEvent(self, event: object) -> None:
+        """What arrived while hidden."""
+        self._again()
+
+
+class _Divider(QWidget):
+    def __init__(self, theme: Theme) -> None:
+        super().__init__()
+        self._theme = theme
+        self.setFixedWidth(1)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), QColor(self._theme.colours.border))
+        painter.end()
+
+
+def title_of(adapter: Adapter) -> str:
+    """``GPU 0``, ``NPU 0``, ``GPU 0 · MIG 1``."""
+    if adapter.parent_number is not None:
+        return _("GPU {card} · MIG {number}").format(card=adapter.parent_number, number=adapter.number)
+    if adapter.is_npu:
+        return _("NPU {number}").format(number=adapter.number)
+    return _("GPU {number}").format(number=adapter.number)
+
+
+def _short_name(adapter: Adapter) -> str:
+    name = adapter.info.name
+    if adapter.info.kind is DeviceKind.VIRTUAL:
+        return _("{name} (virtual)").format(name=name)
+    return name
+
+
+def _headline(device: DeviceSample) -> Value | None:
+    engine = busiest(device)
+    return device.values.get("gpu_utilization") if engine is None else engine.value
+
+
+def _holds_memory(sample: Sample, key: DeviceKey) -> bool:
+    """Whether a compute process uses the device. Windows lists every desktop program as compute and graphics; only
+    pure compute, or a known framework, counts."""
+    return any(
+        use.device == key and (use.kind is UseKind.COMPUTE or process.framework)
+        for process in sample.processes
+        for use in process.uses
+    )
+
+
+def _newest(values: Array) -> Array:
+    return values[-POINTS:]

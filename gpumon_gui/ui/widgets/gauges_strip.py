@@ -1,0 +1,138 @@
+"""Knows: how the gauges stand side by side, and the sentence on why they differ. Must not know: how that is decided."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+
+from gpumon_gui.core.messages import _
+from gpumon_gui.core.values import number
+from gpumon_gui.telemetry.derive.gauges import WINDOW_S, Gauge, Level, Verdict, gauges, verdict
+from gpumon_gui.ui import formatters
+from gpumon_gui.ui.theme import XS, M, S, Series, Text, Theme
+from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
+from gpumon_gui.ui.widgets.section import Card, Mark, set_text, wrapped
+from gpumon_gui.ui.widgets.subject import Subject
+from gpumon_gui.ui.widgets.text import FixedLabel
+
+_MARKS = {Level.AGREE: "good", Level.DIFFER: "attention", Level.UNKNOWN: "none"}
+
+
+class Bar(QWidget):
+    """A fraction as a bar; without a value only the track."""
+
+    HEIGHT = 4
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._share: float | None = None
+        self._dimmed = False
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """A thin line."""
+        return QSize(40, self.HEIGHT)
+
+    def show_share(self, share: float | None, dimmed: bool) -> None:
+        """The fraction 0..1; None: no value."""
+        if (share, dimmed) != (self._share, self._dimmed):
+            self._share, self._dimmed = share, dimmed
+            self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Track and bar."""
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.selected))
+        radius = self.HEIGHT / 2
+        painter.drawRoundedRect(QRectF(self.rect()), radius, radius)
+        if self._share:
+            colour = QColor(colours.faint) if self._dimmed else self._theme.series(Series.ENGINE)
+            painter.setBrush(colour)
+            width = max(self.HEIGHT, self.width() * min(1.0, self._share))
+            painter.drawRoundedRect(QRectF(0, 0, width, self.height()), radius, radius)
+        painter.end()
+
+
+class GaugeCard(Card):
+    """One gauge: name, figure, bar, and what it measures."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.label = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
+        self.figure = FixedLabel(theme, Text.VALUE, parent=self)
+        self.bar = Bar(theme, self)
+        self.measures = wrapped(theme, Text.CAPTION, muted=True, parent=self)
+        self.measures.setAlignment(Qt.AlignmentFlag.AlignTop)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(M, S, M, M)
+        box.setSpacing(XS)
+        box.addWidget(self.label)
+        box.addWidget(self.figure)
+        box.addWidget(self.bar)
+        box.addSpacing(XS)
+        box.addWidget(self.measures, 1)
+
+    def show_gauge(self, gauge: Gauge, dimmed: bool) -> None:
+        """Figure and texts of now."""
+        self.label.set_text(f"{_(gauge.label)} · {gauge.detail}" if gauge.detail else _(gauge.label))
+        if gauge.id == "power":
+            figure = formatters.pair(gauge.shown, gauge.limit, formatters.watts)
+            tip = formatters.value_tip(gauge.metric, gauge.shown)
+        else:
+            figure = formatters.value_text("engine_utilization", gauge.value)
+            tip = formatters.value_tip(gauge.metric, gauge.value)
+        self.figure.set_text(figure)
+        self.figure.set_tip(tip)
+        self.label.set_tip(tip)
+        self.figure.set_dimmed(dimmed or number(gauge.value) is None)
+        self.bar.show_share(number(gauge.value), dimmed)
+        set_text(self.measures, _(gauge.measures))
+
+
+class GaugesStrip(QWidget):
+    """The gauges, and whether they agree."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.cards = [GaugeCard(theme) for _n in range(5)]
+        self._mark = Mark(theme, self)
+        self._sentence = wrapped(theme, parent=self)
+        grid = ResponsiveGrid(148, (1, 2, 3, 5), S, S)
+        for card in self.cards:
+            grid.add(card)
+        row = QHBoxLayout()
+        row.setContentsMargins(XS, 0, 0, 0)
+        row.setSpacing(S)
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._sentence, 1)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(M)
+        box.addLayout(grid)
+        box.addLayout(row)
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        return self._sentence.text()
+
+    def show_subject(self, subject: Subject) -> None:
+        """Gauges and verdict of now."""
+        info = subject.adapter.info
+        for card, gauge in zip(self.cards, gauges(subject.device, info), strict=True):
+            card.show_gauge(gauge, subject.dimmed)
+        found = verdict(subject.device, info, lambda column: subject.mean(column, WINDOW_S))
+        self._mark.set_kind(_MARKS[found.level])
+        set_text(self._sentence, verdict_text(found))
+
+
+def verdict_text(found: Verdict) -> str:
+    """The verdict as a sentence in the user's language."""
+    # Steps of 5 % in the sentence: it is about large gaps, and must not flicker.
+    shares = {name: formatters.percent(round(share * 20) / 20) for name, share in found.params.items()}
+    return _(found.message).format(**shares, **found.names)

@@ -1,0 +1,66 @@
+"""Knows: the charts of dedicated and shared memory. Must not know: where the figures come from."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtWidgets import QWidget
+
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.values import number
+from gpumon_gui.ui import formatters
+from gpumon_gui.ui.charts.decimate import top_step
+from gpumon_gui.ui.charts.time_chart import TimeChart
+from gpumon_gui.ui.theme import L, M, Series, Theme
+from gpumon_gui.ui.widgets.engine_panel import spoken
+from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
+from gpumon_gui.ui.widgets.subject import Subject
+
+#: Upper ends of the axis where the device has no limit to show, bytes.
+_STEPS = tuple(float(formatters.GIB * size) for size in (0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128))
+_CHARTS = (
+    (N_("Dedicated GPU memory"), "memory_used_bytes", "memory_total_bytes", Series.MEMORY),
+    (N_("Shared GPU memory"), "shared_used_bytes", "shared_total_bytes", Series.SHARED),
+)
+
+
+class MemoryPanel(QWidget):
+    """Two charts that end at the limits of the device; one that the device has not is left out."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        grid = ResponsiveGrid(250, (1, 2), L, M, grow=True)
+        self.setLayout(grid)
+        self.charts = [TimeChart(theme, series, formatters.memory, parent=self) for *_rest, series in _CHARTS]
+        for chart in self.charts:
+            grid.add(chart)
+
+    def show_subject(self, subject: Subject) -> None:
+        """Draw the newest past of a device."""
+        for chart, (label, used, total, _series) in zip(self.charts, _CHARTS, strict=True):
+            offered = subject.offered(used)
+            if chart.isHidden() == offered:
+                chart.setVisible(offered)
+            if not offered:
+                continue
+            times, values = subject.series(used)
+            limit = number(subject.value(total))
+            if limit is None:
+                finite = values[np.isfinite(values)]
+                limit = top_step(float(finite.max()) if len(finite) else 0.0, _STEPS)
+            figure = formatters.memory_pair(subject.value(used), subject.value(total))
+            chart.set_top(limit)
+            chart.set_span(subject.span_s)
+            chart.set_dimmed(subject.dimmed)
+            chart.set_texts(_(label), figure, spoken(subject.title, _(label), figure))
+            chart.caption.set_tip(formatters.value_tip(used, subject.value(used)))
+            chart.set_data(times, values, subject.now_s, subject.now_utc_s)
+
+    def retranslate(self) -> None:
+        """Axis texts; captions come with the next sample."""
+        for chart in self.charts:
+            chart.retranslate()
+
+    def expose(self) -> None:
+        """Scrolling may have brought charts into sight."""
+        for chart in self.charts:
+            chart.expose()

@@ -1,0 +1,237 @@
+"""Knows: the figures below the charts. Must not know: sources.
+
+Large figures first, then details. What a device never offers is folded away into one line that lists it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from gpumon_gui.core.identity import parse_pci_address
+from gpumon_gui.core.messages import N_, _, ngettext
+from gpumon_gui.core.metrics import METRICS
+from gpumon_gui.core.values import Reading, Value, number
+from gpumon_gui.telemetry.derive.engines import busiest
+from gpumon_gui.telemetry.derive.gauges import power_limit
+from gpumon_gui.telemetry.provenance import source_name
+from gpumon_gui.ui import formatters
+from gpumon_gui.ui.theme import L, M, Text, Theme
+from gpumon_gui.ui.widgets.engine_panel import engine_name, engine_tip
+from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
+from gpumon_gui.ui.widgets.subject import Subject
+from gpumon_gui.ui.widgets.text import FixedLabel
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What a cell says; ``offered`` False folds it away."""
+
+    caption: str
+    text: str
+    tip: str = ""
+    offered: bool = True
+
+
+Cell = Callable[[Subject], Shown]
+
+
+class NumberCell(QWidget):
+    """A caption and its figure below."""
+
+    def __init__(self, theme: Theme, role: Text, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.caption = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
+        self.figure = FixedLabel(theme, role, parent=self)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(1)
+        box.addWidget(self.caption)
+        box.addWidget(self.figure)
+
+    def say(self, shown: Shown, dimmed: bool) -> None:
+        """New caption, figure and tool tip."""
+        self.caption.set_text(shown.caption)
+        self.caption.set_tip(shown.tip)
+        self.figure.set_text(shown.text)
+        self.figure.set_tip(shown.tip)
+        self.figure.set_dimmed(dimmed)
+
+
+class NumbersGrid(QWidget):
+    """All figures of one device."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._large = [(cell, NumberCell(theme, Text.VALUE)) for cell in _LARGE]
+        self._small = [(cell, NumberCell(theme, Text.BODY)) for cell in _SMALL]
+        self._folded = FixedLabel(theme, Text.CAPTION, muted=True)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(L)
+        for cells, width in ((self._large, 132), (self._small, 132)):
+            grid = ResponsiveGrid(width, tuple(range(2, 13)), L, M)
+            for _cell, widget in cells:
+                grid.add(widget)
+            box.addLayout(grid)
+        box.addWidget(self._folded)
+
+    def show_subject(self, subject: Subject) -> None:
+        """The figures of now."""
+        missing = []
+        for cell, widget in (*self._large, *self._small):
+            shown = cell(subject)
+            if widget.isHidden() == shown.offered:
+                widget.setVisible(shown.offered)
+            if shown.offered:
+                widget.say(shown, subject.dimmed)
+            else:
+                missing.append(shown.caption)
+        count = len(missing)
+        line = ngettext(
+            "{count} more figure is not offered by this device",
+            "{count} more figures are not offered by this device",
+            count,
+        ).format(count=count)
+        self._folded.set_text(line if count else "")
+        self._folded.set_tip("\n".join(missing))
+
+    def texts(self) -> dict[str, str]:
+        """Caption → figure of everything on show; for tests."""
+        return {w.caption.text: w.figure.text for _cell, w in (*self._large, *self._small) if not w.isHidden()}
+
+
+def _plain(metric: str, label: str = "") -> Cell:
+    def cell(subject: Subject) -> Shown:
+        value = subject.value(metric)
+        caption = _(label or METRICS[metric].label)
+        return Shown(
+            caption,
+            formatters.value_text(metric, value),
+            formatters.value_tip(metric, value),
+            subject.offered(metric),
+        )
+
+    return cell
+
+
+def _clock(metric: str, highest: str) -> Cell:
+    def cell(subject: Subject) -> Shown:
+        value, top = subject.value(metric), subject.value(highest)
+        text = formatters.pair(value, top, formatters.megahertz)
+        return Shown(_(METRICS[metric].label), text, formatters.value_tip(metric, value), subject.offered(metric))
+
+    return cell
+
+
+def _utilization(subject: Subject) -> Shown:
+    engine = busiest(subject.device)
+    if engine is None:
+        value = subject.value("gpu_utilization")
+        return Shown(_("Utilization"), formatters.DASH, formatters.value_tip("gpu_utilization", value))
+    caption = _("Utilization · {engine}").format(engine=engine_name(engine))
+    return Shown(caption, formatters.value_text("engine_utilization", engine.value), engine_tip(engine))
+
+
+def _memory(label: str, used: str, total: str) -> Cell:
+    def cell(subject: Subject) -> Shown:
+        value = subject.value(used)
+        text = formatters.memory_pair(value, subject.value(total))
+        return Shown(_(label), text, formatters.value_tip(used, value), subject.offered(used))
+
+    return cell
+
+
+def _all_memory(subject: Subject) -> Shown:
+    """Task Manager's "GPU memory": dedicated and shared together."""
+    parts = [subject.value(m) for m in ("memory_used_bytes", "shared_used_bytes")]
+    limits = [subject.value(m) for m in ("memory_total_bytes", "shared_total_bytes")]
+    both = subject.offered("shared_used_bytes") and subject.offered("memory_used_bytes")
+    text = formatters.memory_pair(_sum(parts), _sum(limits))
+    return Shown(_("GPU memory"), text, _("Dedicated and shared memory together."), both)
+
+
+def _sum(values: list[Value | None]) -> Value | None:
+    numbers = [number(value) for value in values]
+    known = [n for n in numbers if n is not None]
+    source = next((v.source for v in values if v is not None), "")
+    return Reading(sum(known), source) if len(known) == len(values) else None
+
+
+def _power(subject: Subject) -> Shown:
+    value = subject.value("power_w")
+    text = formatters.pair(value, power_limit(subject.device, subject.adapter.info), formatters.watts)
+    return Shown(_("Power"), text, formatters.value_tip("power_w", value), subject.offered("power_w"))
+
+
+def _link(subject: Subject) -> Shown:
+    gen, width = number(subject.value("pcie_gen")), number(subject.value("pcie_width"))
+    top_gen, top_width = number(subject.value("pcie_gen_max")), number(subject.value("pcie_width_max"))
+    text = formatters.DASH if gen is None or width is None else f"{gen:.0f}.0 ×{width:.0f}"
+    if gen is not None and width is not None and top_gen and top_width and (gen < top_gen or width < top_width):
+        text = _("{now} (of {most})").format(now=text, most=f"{top_gen:.0f}.0 ×{top_width:.0f}")
+    tip = formatters.value_tip("pcie_gen", subject.value("pcie_gen"))
+    return Shown(_("PCIe link"), text, tip, subject.offered("pcie_gen"))
+
+
+def _location(subject: Subject) -> Shown:
+    address = parse_pci_address(subject.adapter.info.pci_address or "")
+    if address is None:
+        return Shown(_("Physical location"), formatters.DASH, offered=False)
+    domain, bus, rest = address.split(":")
+    device, function = rest.split(".")
+    text = _("PCI bus {bus}, device {device}, function {function}").format(
+        bus=int(bus, 16), device=int(device, 16), function=int(function)
+    )
+    return Shown(_("Physical location"), text, f"{domain}:{bus}:{rest}")
+
+
+def _sources(subject: Subject) -> Shown:
+    names = ", ".join(source_name(name) for name in subject.adapter.info.sources)
+    return Shown(_("Sources"), names or formatters.DASH, offered=bool(names))
+
+
+_LARGE: tuple[Cell, ...] = (
+    _utilization,
+    _memory(N_("Dedicated GPU memory"), "memory_used_bytes", "memory_total_bytes"),
+    _memory(N_("Shared GPU memory"), "shared_used_bytes", "shared_total_bytes"),
+    _all_memory,
+    _plain("temperature_c"),
+    _power,
+)
+
+_SMALL: tuple[Cell, ...] = (
+    _plain("pstate"),
+    _plain("throttle_reasons"),
+    _clock("clock_sm_mhz", "clock_sm_max_mhz"),
+    _clock("clock_graphics_mhz", "clock_graphics_max_mhz"),
+    _clock("clock_memory_mhz", "clock_memory_max_mhz"),
+    _clock("clock_video_mhz", "clock_video_max_mhz"),
+    _plain("memory_temperature_c"),
+    _plain("temperature_hotspot_c"),
+    _plain("fan_ratio"),
+    _plain("fan_rpm"),
+    _link,
+    _plain("pcie_rx_bytes_per_s"),
+    _plain("pcie_tx_bytes_per_s"),
+    _plain("nvlink_rx_bytes_per_s"),
+    _plain("nvlink_tx_bytes_per_s"),
+    _plain("memory_reserved_bytes"),
+    _memory(N_("BAR1 memory"), "bar1_used_bytes", "bar1_total_bytes"),
+    _plain("ecc_uncorrected"),
+    _plain("driver_version"),
+    _plain("driver_date"),
+    _plain("cuda_driver_version"),
+    _plain("driver_model"),
+    _plain("directx_version"),
+    _plain("hags"),
+    _plain("kernel_driver"),
+    _plain("architecture"),
+    _plain("compute_capability"),
+    _plain("mig_mode"),
+    _plain("virtualization"),
+    _location,
+    _sources,
+)

@@ -1,0 +1,69 @@
+"""Knows: the choice of how much time the charts show. Must not know: charts."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, Signal
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
+
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.ui.theme import RADIUS, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+
+SPANS: tuple[tuple[int, str], ...] = (
+    (60, N_("60 s")),
+    (300, N_("5 min")),
+    (900, N_("15 min")),
+    (3600, N_("1 h")),
+)
+
+
+class SpanChoice(QWidget):
+    """Four buttons in a frame, one of them down.
+
+    Signals:
+        chosen(int): seconds.
+    """
+
+    chosen = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._group = QButtonGroup(self)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(1, 1, 1, 1)
+        row.setSpacing(0)
+        for seconds, _label in SPANS:
+            button = FlatButton(theme, parent=self)
+            button.setCheckable(True)
+            self._group.addButton(button, seconds)
+            row.addWidget(button)
+        self._group.idClicked.connect(self.chosen)
+        theme.changed.connect(self.update)
+        self.set_span(SPANS[0][0])
+        self.retranslate()
+
+    def set_span(self, seconds: int) -> None:
+        """Mark a span as chosen, without a signal."""
+        button = self._group.button(seconds)
+        if button is not None:
+            button.setChecked(True)
+
+    def retranslate(self) -> None:
+        """Texts in the user's language."""
+        self.setAccessibleName(_("Time span of the charts"))
+        for seconds, label in SPANS:
+            button = self._group.button(seconds)
+            if isinstance(button, FlatButton):
+                button.set_text(_(label))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The frame."""
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(colours.border), 1.0))
+        painter.setBrush(QColor(colours.surface))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+        painter.end()
