@@ -27,7 +27,15 @@ from gpumon_gui.telemetry.dxgi.adapters import (
 )
 from gpumon_gui.telemetry.dxgi.library import D3dkmt, KmtError
 from gpumon_gui.telemetry.dxgi.pnp import ConfigManager, PnpDevice
-from gpumon_gui.telemetry.dxgi.registry import DirectxFacts, Registry, class_facts, directx_facts, iso_date
+from gpumon_gui.telemetry.dxgi.registry import (
+    ClassFacts,
+    DirectxFacts,
+    Registry,
+    class_facts,
+    class_facts_by_name,
+    directx_facts,
+    iso_date,
+)
 from gpumon_gui.telemetry.dxgi.source import DxgiSource, Windows
 from tests.unit.dxgi_dll import GIB, MIB, Card, FakeConfigManager, FakeGdi, FakePnp, FakeRegistry
 
@@ -273,6 +281,19 @@ def test_the_class_key_has_the_date_and_the_installed_memory() -> None:
     facts = class_facts(registry, rf"{DISPLAY}\0001")
     assert (facts.driver_date, facts.memory_bytes) == ("2024-05-21", 24 * GIB)
     assert class_facts(registry, rf"{DISPLAY}\0009").driver_date is None
+
+
+def test_the_class_key_by_description_only_when_it_is_unique() -> None:
+    base = rf"SYSTEM\CurrentControlSet\Control\Class\{DISPLAY}"
+    keys: dict[str, dict[str, object]] = {
+        rf"{base}\0000": {"DriverDesc": "Intel(R) UHD", "DriverDate": "1-2-2024"},
+        rf"{base}\0001": {"DriverDesc": "NVIDIA RTX", "DriverDate": "3-4-2024"},
+        rf"{base}\0002": {"DriverDesc": "NVIDIA RTX", "DriverDate": "5-6-2020"},  # a card of last year
+    }
+    registry = FakeRegistry(keys)
+    assert class_facts_by_name(registry, "Intel(R) UHD").driver_date == "2024-01-02"
+    assert class_facts_by_name(registry, "NVIDIA RTX") == ClassFacts()
+    assert class_facts_by_name(registry, "AMD") == ClassFacts()
 
 
 # -- plug and play

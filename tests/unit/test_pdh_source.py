@@ -243,6 +243,7 @@ def test_no_data_after_data_means_the_adapters_are_gone_for_now() -> None:
     bench.tick()
     bench.dll.failures["PdhCollectQueryData"] = [st.NO_DATA]
     assert bench.tick()[key_of(luid=NVIDIA)].state is DeviceState.LOST
+    assert bench.processes() == {}
     assert bench.tick()[key_of(luid=NVIDIA)].state is DeviceState.OK
 
 

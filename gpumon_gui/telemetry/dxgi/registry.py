@@ -15,6 +15,7 @@ from typing import Any, Protocol
 
 _DIRECTX = r"SOFTWARE\Microsoft\DirectX"
 _CLASS = r"SYSTEM\CurrentControlSet\Control\Class"
+_DISPLAY = "{4d36e968-e325-11ce-bfc1-08002be10318}"
 
 
 class Registry(Protocol):
@@ -71,7 +72,19 @@ def directx_facts(registry: Registry, luids: Collection[int]) -> dict[int, Direc
 
 def class_facts(registry: Registry, driver_key: str) -> ClassFacts:
     """Facts of the class key ``{class guid}\\000N``."""
-    values = registry.values(rf"{_CLASS}\{driver_key}")
+    return _class_facts(registry.values(rf"{_CLASS}\{driver_key}"))
+
+
+def class_facts_by_name(registry: Registry, name: str) -> ClassFacts:
+    """Facts of the display adapter with this description, where the device's own key is not known; none when two
+    adapters share the description."""
+    display = rf"{_CLASS}\{_DISPLAY}"
+    described = [registry.values(rf"{display}\{key}") for key in registry.subkeys(display)]
+    same = [values for values in described if values.get("DriverDesc") == name]
+    return _class_facts(same[0]) if len(same) == 1 else ClassFacts()
+
+
+def _class_facts(values: Mapping[str, object]) -> ClassFacts:
     written = values.get("DriverDate")
     memory = _whole(values.get("HardwareInformation.qwMemorySize"))
     return ClassFacts(iso_date(written) if isinstance(written, str) else None, memory or None)

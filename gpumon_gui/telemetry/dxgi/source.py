@@ -32,7 +32,14 @@ from gpumon_gui.telemetry.dxgi.library import (
     load_d3dkmt,
 )
 from gpumon_gui.telemetry.dxgi.pnp import POWER_D0, Pnp, PnpDevice, load_pnp
-from gpumon_gui.telemetry.dxgi.registry import Registry, WindowsRegistry, class_facts, directx_facts
+from gpumon_gui.telemetry.dxgi.registry import (
+    ClassFacts,
+    Registry,
+    WindowsRegistry,
+    class_facts,
+    class_facts_by_name,
+    directx_facts,
+)
 
 #: A second look within this time shows the same state of things.
 MIN_INTERVAL_S = 0.4
@@ -188,11 +195,7 @@ class DxgiSource:
         described = describe(
             adapters,
             directx_facts(windows.registry, handles.keys()),
-            {
-                luid: class_facts(windows.registry, device.driver_key)
-                for luid, device in found.items()
-                if device.driver_key
-            },
+            {adapter.luid: _class_facts(windows.registry, adapter, found.get(adapter.luid)) for adapter in adapters},
         )
         self._live = {
             key: _Live(handles[adapter.luid], adapter, info, _node(found.get(adapter.luid)))
@@ -249,6 +252,12 @@ class DxgiSource:
             if error.status in UNKNOWN_QUESTION:
                 live.no_sensors = why
             return DeviceSample(key, values=no_sensors(why))
+
+
+def _class_facts(registry: Registry, adapter: Adapter, device: PnpDevice | None) -> ClassFacts:
+    if device is not None and device.driver_key:
+        return class_facts(registry, device.driver_key)
+    return class_facts_by_name(registry, adapter.name) if adapter.name else ClassFacts()
 
 
 def _caps(kmt: D3dkmt, handle: int) -> AdapterPerfDataCaps | None:

@@ -227,7 +227,7 @@ def _doubtful(instance: EngineInstance, status: int, percent: float, trust: Trus
                     trust.moved(instance)
                 sums.add(instance, percent)
             else:
-                sums.fault(instance, Missing(Reason.IMPLAUSIBLE, SOURCE, instance.engtype))
+                sums.fault(instance, Missing(Reason.IMPLAUSIBLE, SOURCE, "not trusted yet"))
             return
         detail = f"{percent:g} %"
     elif status in BACKWARDS or (status in NO_BASELINE and (trust.was_moving(instance) or trust.is_broken(instance))):

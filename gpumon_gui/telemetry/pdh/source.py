@@ -134,7 +134,7 @@ class PdhSource:
     def read(
         self,
         now: Instant,
-        demand: Demand,  # noqa: ARG002 - the contract's argument; one array holds everything
+        demand: Demand,
     ) -> Mapping[DeviceKey, DeviceSample]:
         """``engine_utilization`` (the busiest engine), memory and the engines of each device. Raises
         SourceUnavailable."""
@@ -144,12 +144,12 @@ class PdhSource:
     def read_processes(
         self,
         now: Instant,
-        demand: Demand,  # noqa: ARG002 - the contract's argument; called only when processes are wanted
+        demand: Demand,
     ) -> tuple[ProcessUse, ...]:
         """Every process that has work or memory on a device, or a broken counter. Windows also lists each program that
         merely opened the adapter; those are left out."""
         snapshot = self._sweep(now)
-        if snapshot.failure is not None or self._query is None or self._pdh is None:
+        if self._failures or self._query is None or self._pdh is None:  # the arrays would be those of an older collect
             return ()
         memory = {
             metric: self._bytes(self._pdh, self._query, metric, parse_process, process_key)
