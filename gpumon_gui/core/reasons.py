@@ -52,6 +52,12 @@ SOURCE_TEXT: dict[str, str] = {
     ),
     "driver-restarted": N_("The driver was restarted. GPUMon looks for the devices again."),
     "gpu-lost": N_("A GPU was lost by the driver. The others go on."),
+    "devices-changed": N_("A GPU was added, removed or split. GPUMon looked for the devices again."),
+    "power-frozen": N_(
+        "The power reading of a GPU is frozen. Drivers 581 to 595 do this after the computer slept: update the driver, "
+        "or restart the computer."
+    ),
+    "processes-no-permission": N_("This account may not list the processes that use the GPU."),
     "library-damaged": N_("The NVIDIA library cannot be loaded. Reinstall the driver."),
     "not-on-this-system": N_("Not available on this operating system."),
     "gpu-counters-unavailable": N_(

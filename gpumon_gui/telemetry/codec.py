@@ -121,7 +121,7 @@ def from_plain(plain: Mapping[str, Any]) -> Sample:
             ),
             cost=Cost(_value_in(cpu), _value_in(rss), float(sweep_s)),
         )
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise MalformedSample(f"{type(error).__name__}: {error}") from error
 
 

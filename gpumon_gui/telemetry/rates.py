@@ -27,7 +27,12 @@ class Rates:
 
         A rate the source gave itself is kept. A missing counter gives a rate missing for the same reason.
         """
-        found = [(counter, rate) for counter, rate in _COUNTERS.items() if counter in values and rate not in values]
+        found = []
+        for counter, rate in _COUNTERS.items():
+            if counter not in values:  # not read for a while: a counter may wrap several times meanwhile
+                self._last.pop((owner, counter), None)
+            elif rate not in values:
+                found.append((counter, rate))
         if not found:
             return values
         extended = dict(values)

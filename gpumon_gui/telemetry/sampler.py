@@ -5,8 +5,10 @@ A source that raises, hangs up or runs over its budget never stops the others; w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from gpumon_gui.core.clock import Clock, Instant
 from gpumon_gui.core.model import (
@@ -21,9 +23,8 @@ from gpumon_gui.core.model import (
     SourceHealth,
     SourceState,
 )
-from gpumon_gui.core.values import Missing, Reason
+from gpumon_gui.core.values import Missing, Reason, Value
 from gpumon_gui.telemetry.base import Note, Source, SourceUnavailable
-from gpumon_gui.telemetry.host import HostSource
 from gpumon_gui.telemetry.merge import Merged, merge_infos, merge_samples, merge_uses
 from gpumon_gui.telemetry.rates import Rates
 
@@ -34,6 +35,26 @@ STRIKES = 3
 SLOW_FACTOR = 10.0
 #: How long a note of a source (driver restarted, a GPU lost) stays in its health.
 NOTE_S = 60.0
+
+
+class Host(Protocol):
+    """The machine apart from its GPUs (``telemetry.host.HostSource``)."""
+
+    def open(self) -> None:
+        """Get ready."""
+        ...
+
+    def read_host(self, now: Instant) -> HostSample:
+        """CPU and memory."""
+        ...
+
+    def describe(self, uses: Sequence[ProcessUse], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
+        """Who the processes are."""
+        ...
+
+    def close(self) -> None:
+        """End for good."""
+        ...
 
 
 @dataclass(slots=True)
@@ -64,13 +85,13 @@ class Sampler:
     """Owns the sources. One thread uses it.
 
     ``on_enter(name)`` is called before a source is touched and ``on_enter("")`` after, so that a watchdog can say
-    which one hangs. ``skipped`` names sources left out on purpose, with their health.
+    which one hangs.
     """
 
     def __init__(
         self,
         sources: Sequence[Source],
-        host: HostSource,
+        host: Host,
         clock: Clock,
         on_enter: Callable[[str], None] = lambda _name: None,
     ) -> None:
@@ -121,14 +142,18 @@ class Sampler:
         """Let go of the devices (paused, long hidden): the next sweep takes them up again."""
         for slot in self._slots:
             if slot.opened:
-                slot.source.release()
+                self._on_enter(slot.source.name)
+                with contextlib.suppress(Exception):  # it will show at the next read
+                    slot.source.release()
+                self._on_enter("")
 
     def close(self) -> None:
         """Close every source."""
         for slot in self._slots:
             if slot.opened:
                 self._on_enter(slot.source.name)
-                slot.source.close()
+                with contextlib.suppress(Exception):  # must not raise; if it does, the others are still to be closed
+                    slot.source.close()
                 self._on_enter("")
         self._host.close()
 
@@ -137,6 +162,7 @@ class Sampler:
         if now.monotonic_s < (slot.read_due_s if slot.opened else slot.open_due_s):
             return
         self._on_enter(source.name)
+        begin_s = self._clock.now().monotonic_s
         try:
             if not slot.opened:
                 source.open()
@@ -146,24 +172,27 @@ class Sampler:
             slot.uses = source.read_processes(now, demand) if demand.processes else ()
             slot.state, slot.code, slot.detail = SourceState.OK, "", ""
             slot.reads += 1
-            for device in slot.devices.values():
-                for value in device.values.values():
-                    if isinstance(value, Missing) and value.reason is Reason.IMPLAUSIBLE:
-                        slot.implausible += 1
+            slot.implausible += sum(_implausible(device.values.values()) for device in slot.devices.values())
+            slot.implausible += sum(_implausible(use.values.values()) for use in slot.uses)
+            self._take_notes(slot, now)
         except SourceUnavailable as fault:
             self._fail(slot, now, fault.state, fault.code, fault.detail)
         except Exception as fault:  # noqa: BLE001 - one broken source must not stop the others
             self._fail(slot, now, SourceState.FAILED, "bug", f"{type(fault).__name__}: {fault}")
         finally:
             self._on_enter("")
-        self._after(slot, now)
+        self._pace(slot, now, begin_s)
 
-    def _after(self, slot: _Slot, now: Instant) -> None:
-        """Notes, duration, and the pace of the next read."""
-        if slot.opened:
-            for note in slot.source.notes():
-                slot.note, slot.note_until_s = note, now.monotonic_s + NOTE_S
-        slot.duration_s = self._clock.now().monotonic_s - now.monotonic_s if slot.opened else 0.0
+    def _take_notes(self, slot: _Slot, now: Instant) -> None:
+        notes = slot.source.notes()
+        if slot.note is not None and slot.note.state is SourceState.RESTING:
+            slot.note = None  # told again in each sweep for as long as it is so
+        for note in notes:
+            slot.note, slot.note_until_s = note, now.monotonic_s + NOTE_S
+
+    def _pace(self, slot: _Slot, now: Instant, begin_s: float) -> None:
+        """Duration, and when to read again."""
+        slot.duration_s = self._clock.now().monotonic_s - begin_s if slot.opened else 0.0
         slot.strikes = slot.strikes + 1 if slot.duration_s > slot.source.budget_s else 0
         slot.slow = (slot.slow and slot.strikes > 0) or slot.strikes >= STRIKES
         pace_s = slot.source.min_period_s * (SLOW_FACTOR if slot.slow else 1.0)
@@ -208,6 +237,10 @@ class Sampler:
         state = SourceState.FAILED if self._host_fault else SourceState.OK
         code = "bug" if self._host_fault else ""
         return SourceHealth("host", state, code, self._host_fault, self._host_duration_s, self._sequence)
+
+
+def _implausible(values: Iterable[Value]) -> int:
+    return sum(1 for value in values if isinstance(value, Missing) and value.reason is Reason.IMPLAUSIBLE)
 
 
 def _owner(process: ProcessSample) -> Hashable:

@@ -118,7 +118,7 @@ def explain(sample: Sample | None, device: DeviceKey | None = None, hidden_rows:
     return Emptiness("idle")
 
 
-_RIGHTS = ("no-permission", "counters-no-permission")
+_RIGHTS = ("no-permission", "processes-no-permission", "counters-no-permission")
 
 
 def _broken(health: tuple[SourceHealth, ...]) -> SourceHealth | None:

@@ -14,12 +14,17 @@ from gpumon_gui.telemetry.base import Note, SourceUnavailable
 from gpumon_gui.telemetry.nvml.library import Library, NvmlError, load
 from gpumon_gui.telemetry.nvml.locate import candidates
 from gpumon_gui.telemetry.nvml.rest import RestPolicy
-from gpumon_gui.telemetry.nvml.session import Session, gone, placeholder
-from gpumon_gui.telemetry.runtime_pm import PowerState, nvidia_devices, power_state
+from gpumon_gui.telemetry.nvml.session import UNNAMED, Session, gone, placeholder
+from gpumon_gui.telemetry.runtime_pm import PowerState, nvidia_devices, power_state, sysfs_address
 
 BUS_SCAN_S = 30.0  #: how often the PCI bus is looked at for new cards
 RETRY_S = 5.0  #: pause between attempts to start NVML again, and between counts of devices
-LOST_RETRY_S = 60.0  #: a lost card may be back after a reset: only a new session sees it
+LOST_RETRY_S = 60.0  #: a lost card may be back after a reset: only a new session sees it; doubles
+LAST_LOST_RETRY_S = 600.0
+#: The clock of people ahead of the one for arithmetic by this much (Linux), or no read for so long (Windows): the
+#: computer slept. Sessions from before are known to give frozen power readings afterwards.
+SUSPEND_S = 5.0
+ABSENCE_S = 60.0
 
 
 def load_system_library() -> Library:
@@ -60,7 +65,10 @@ class NvmlSource:
         self._known: dict[DeviceKey, DeviceInfo] = {}
         self._inventory: tuple[DeviceInfo, ...] = ()
         self._seen: tuple[DeviceInfo, ...] = ()
-        self._seen_bus: list[tuple[str, str | None]] = []
+        self._asleep: frozenset[str] = frozenset()
+        self._tried: frozenset[str] = frozenset()
+        self._lost_retry_s = LOST_RETRY_S
+        self._before: Instant | None = None
         self._notes: list[Note] = []
         self._refusal: SourceUnavailable | None = None
 
@@ -71,10 +79,13 @@ class NvmlSource:
     def devices(self, now: Instant) -> tuple[DeviceInfo, ...]:
         """All devices ever seen in this run; raises SourceUnavailable when NVML cannot be started."""
         self._look(now.monotonic_s)
+        if self._slept(now):
+            self._end()
         self._ensure(now.monotonic_s)
         inside = self._session.infos if self._session is not None else ()
-        if inside != self._seen or self._bus is not self._seen_bus:
-            self._seen, self._seen_bus = inside, self._bus
+        asleep = frozenset(address for address, power in self._power.items() if power.asleep)
+        if inside != self._seen or asleep != self._asleep:
+            self._seen, self._asleep = inside, asleep
             self._learn(inside)
         if not self._inventory and self._refusal is not None:
             raise self._refusal
@@ -89,28 +100,31 @@ class NvmlSource:
             return {key: self._without_session(info) for key, info in self._known.items()}
         try:
             samples = session.read(now.monotonic_s, details=demand.details)
+            self._maybe_rest(now.monotonic_s, samples)
         except NvmlError as error:
-            self._end()
-            self._note(Note("driver-restarted", str(error), SourceState.FAILED))
-            return {key: gone(key, DeviceState.LOST, Reason.SOURCE_GONE, str(error)) for key in self._known}
+            self._restarted(error)
+            return {key: gone(key, DeviceState.NOT_ANSWERING, Reason.SOURCE_GONE, str(error)) for key in self._known}
         for key, info in self._known.items():
             if key not in samples:
                 samples[key] = self._without_session(info)
         for key, word in session.lost.items():
             self._note(Note("gpu-lost", f"{self._known[key].name}: {word}" if key in self._known else word))
-        self._maybe_rest(now.monotonic_s, samples)
-        return samples
+        for name in session.power_frozen:
+            self._note(Note("power-frozen", name))
+        return {key: sample for key, sample in samples.items() if key in self._known}
 
     def read_processes(self, now: Instant, demand: Demand) -> tuple[ProcessUse, ...]:
         """Who uses the devices; empty while the source rests."""
         if self._session is None:
             return ()
         try:
-            return self._session.read_processes(utilization=demand.processes)
+            uses = self._session.read_processes(utilization=demand.processes)
         except NvmlError as error:
-            self._end()
-            self._note(Note("driver-restarted", str(error), SourceState.FAILED))
+            self._restarted(error)
             return ()
+        if self._session.may_not_list:
+            self._note(Note("processes-no-permission"))
+        return tuple(use for use in uses if use.device in self._known)
 
     def notes(self) -> tuple[Note, ...]:
         """What happened since the last call."""
@@ -128,13 +142,22 @@ class NvmlSource:
 
     def _learn(self, inside: tuple[DeviceInfo, ...]) -> None:
         """Bring the inventory up to date; a device once seen stays in it."""
+        if self._session is not None:  # instances of a split card end with the split; a card without a name got one
+            self._known = {
+                key: info for key, info in self._known.items() if info.parent is None and not key.startswith(UNNAMED)
+            }
+        waiting = [placeholder(address, name, index) for index, (address, name) in enumerate(self._bus)]
+        here = {info.pci_address for info in inside}
+        unseen = [info for info in waiting if info.pci_address not in here | self._asleep]
+        unnamed = [info for info in inside if info.key.startswith(UNNAMED)]
+        # Cards that were lost before they could say who they are: the PCI bus knows them, if there is no doubt. Other
+        # cards on the bus that NVML does not list belong to somebody else (a container sees the whole bus).
+        if len(unseen) != len(unnamed):
+            unseen = []
         for info in inside:
-            # A card lost before it could say who it is: the PCI bus knows it better where it can be read.
-            nameless = info.pci_address is None and self._session is not None and info.key in self._session.lost
-            if not (self._bus and nameless):
+            if not (unseen and info.key.startswith(UNNAMED)):
                 self._known[info.key] = info
-        for index, (address, name) in enumerate(self._bus):
-            info = placeholder(address, name, index)
+        for info in (*unseen, *(info for info in waiting if info.pci_address in self._asleep)):
             self._known.setdefault(info.key, info)
         self._inventory = tuple(self._known.values())
 
@@ -144,7 +167,7 @@ class NvmlSource:
             return
         if now_s >= self._bus_due_s:
             self._bus_due_s = now_s + BUS_SCAN_S
-            self._bus = nvidia_devices(self._root)
+            self._bus = [found for found in nvidia_devices(self._root) if self._is_ours(found[0])]
             self._power = {address: power_state(self._root, address) for address, _name in self._bus}
         for address, power in self._power.items():
             if power.can_sleep or power.asleep:  # a card that may not sleep need not be asked in every sweep
@@ -155,11 +178,7 @@ class NvmlSource:
         if self._session is not None:
             if now_s >= self._count_due_s:
                 self._count_due_s = now_s + RETRY_S
-                if self._session.count_changed():
-                    self._end()
-                    self._note(Note("driver-restarted", "number of devices changed"))
-                elif self._session.lost and now_s >= self._lost_due_s:
-                    self._end()
+                self._check(self._session, now_s)
             if self._session is not None and not self._woken():
                 return
             self._end()
@@ -178,6 +197,7 @@ class NvmlSource:
             self._refusal = refusal
             self._retry_s = now_s + RETRY_S
             raise
+        self._tried = frozenset(self._power) - asleep
         if asleep:
             for index, (address, _name) in enumerate(self._bus):
                 if address not in asleep:
@@ -185,14 +205,47 @@ class NvmlSource:
         self._session = session
         self._refusal = None
         self._count_due_s = now_s + RETRY_S
-        self._lost_due_s = now_s + LOST_RETRY_S
+        self._lost_due_s = now_s + self._lost_retry_s
+
+    def _check(self, session: Session, now_s: float) -> None:
+        """End a session that does not fit the machine any more."""
+        try:
+            changed = session.count_changed()
+        except NvmlError as error:
+            self._restarted(error)
+            return
+        if changed or session.is_stale:
+            self._end()
+            self._note(Note("devices-changed"))
+        elif not session.lost:
+            self._lost_retry_s = LOST_RETRY_S
+        elif now_s >= self._lost_due_s:
+            self._lost_retry_s = min(2 * self._lost_retry_s, LAST_LOST_RETRY_S)
+            self._end()
+
+    def _restarted(self, error: NvmlError) -> None:
+        self._end()
+        self._note(Note("driver-restarted", str(error), SourceState.FAILED))
+
+    def _slept(self, now: Instant) -> bool:
+        """Whether the computer slept since the last read."""
+        before, self._before = self._before, now
+        if before is None:
+            return False
+        passed_s = now.monotonic_s - before.monotonic_s
+        return now.utc_s - before.utc_s - passed_s > SUSPEND_S or passed_s > ABSENCE_S
+
+    def _is_ours(self, address: str) -> bool:
+        """Whether NVIDIA's driver has the card; others are passed through to a guest or belong to nouveau."""
+        link = self._root / "sys/bus/pci/devices" / sysfs_address(address) / "driver"
+        try:
+            return link.readlink().name == "nvidia"
+        except OSError:
+            return False
 
     def _woken(self) -> bool:
-        """Whether a card that slept when the session began is awake now: it needs a new session to be seen."""
-        assert self._session is not None
-        inside = {info.pci_address for info in self._session.infos}
-        lost = bool(self._session.lost)
-        return not lost and any(not power.asleep and address not in inside for address, power in self._power.items())
+        """Whether a card is awake that slept, or was not there, when the session began: only a new one sees it."""
+        return any(not power.asleep and address not in self._tried for address, power in self._power.items())
 
     def _maybe_rest(self, now_s: float, samples: Mapping[DeviceKey, DeviceSample]) -> None:
         """Let go of NVML when all its devices could sleep and nothing uses them."""
