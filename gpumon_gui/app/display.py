@@ -40,8 +40,8 @@ def display_refused(environ: Mapping[str, str] = os.environ, platform: str = sys
             return refused
     display = environ.get("DISPLAY", "")
     if not display:
-        return "DISPLAY"
-    return _x_refused(display)
+        return "DISPLAY not set"
+    return _x_refused(display, environ)
 
 
 def _wayland_refused(name: str, runtime: str) -> str | None:
@@ -49,29 +49,30 @@ def _wayland_refused(name: str, runtime: str) -> str | None:
     return _connect_local(str(path), f"WAYLAND_DISPLAY={name}")
 
 
-def _x_refused(display: str) -> str | None:
+def _x_refused(display: str, environ: Mapping[str, str]) -> str | None:
     named = f"DISPLAY={display}"
     match = _X_DISPLAY.match(display)
     if match is None:
         return named
     host, number = match["host"], int(match["number"])
+    cookies = _cookies(number, Path(environ.get("XAUTHORITY") or Path.home() / ".Xauthority"))
     try:
         if host in ("", "unix"):
-            answer = _greet_local(number)
+            answer = _greet_local(number, cookies)
         else:
-            probe = socket.create_connection((host.removeprefix("tcp/"), 6000 + number), timeout=_TIMEOUT_S)
-            answer = _greet(probe, number)
+            probe = _open_internet((host.removeprefix("tcp/"), 6000 + number))
+            answer = _greet(probe, cookies)
     except (OSError, EOFError) as error:
         return f"{named}: {getattr(error, 'strerror', None) or error}"
     return answer and f"{named}: {answer}"
 
 
-def _greet_local(number: int) -> str | None:
+def _greet_local(number: int, cookies: list[bytes]) -> str | None:
     path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - where every X server listens
     try:
-        return _greet(_open_local("\0" + path), number)
+        return _greet(_open_local("\0" + path), cookies)
     except OSError:
-        return _greet(_open_local(path), number)
+        return _greet(_open_local(path), cookies)
 
 
 def _open_local(address: str) -> socket.socket:
@@ -85,17 +86,18 @@ def _open_local(address: str) -> socket.socket:
     return probe
 
 
-def _greet(probe: socket.socket, number: int) -> str | None:
-    """Open an X connection as libX11 would, with each cookie known for the display; the server's refusal or None.
+def _greet(probe: socket.socket, cookies: list[bytes]) -> str | None:
+    """Open an X connection as libX11 would, with each of the cookies; the server's refusal or None.
 
     Connection setup of the X protocol 11.0: byte order, version, authorization name and data; the answer starts with
     0 (failed, byte 1 holds the length of the reason at byte 8), 1 (success) or 2 (authenticate further).
     """
-    cookies = _cookies(number)
     name = b"MIT-MAGIC-COOKIE-1" if cookies else b""
     peer = probe.getpeername()
     answer = b""
-    for cookie in cookies or [b""]:
+    for attempt, cookie in enumerate(cookies or [b""]):
+        if attempt:
+            probe = _open_internet(peer) if isinstance(peer, tuple) else _open_local(_text(peer))
         with closing(probe):
             head = struct.pack("<BxHHHHxx", ord("l"), 11, 0, len(name), len(cookie))
             probe.sendall(head + _padded(name) + _padded(cookie))
@@ -103,17 +105,18 @@ def _greet(probe: socket.socket, number: int) -> str | None:
             if answer[0] == 1:
                 return None
             answer += probe.recv(answer[1])
-        probe = socket.create_connection(peer, _TIMEOUT_S) if isinstance(peer, tuple) else _open_local(_text(peer))
-    probe.close()
     return answer[8:].decode(errors="replace").strip() or "authorization"
 
 
-def _cookies(number: int) -> list[bytes]:
-    """The cookies in the user's Xauthority file for a display number, whatever host they are for.
+def _open_internet(address: tuple[str, int]) -> socket.socket:
+    return socket.create_connection(address[:2], timeout=_TIMEOUT_S)
+
+
+def _cookies(number: int, path: Path) -> list[bytes]:
+    """The cookies in an Xauthority file for a display number, whatever host they are for.
 
     Entries are family (2 bytes), then address, number, name and data, each with a 2-byte big-endian length.
     """
-    path = Path(os.environ.get("XAUTHORITY") or Path.home() / ".Xauthority")
     try:
         content = path.read_bytes()
     except OSError:

@@ -25,7 +25,6 @@ NAMES = (
     "performance",
     "processes",
     "search",
-    "span",
     "speed",
     "warning",
 )

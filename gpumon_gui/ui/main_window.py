@@ -31,7 +31,7 @@ from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core import messages
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import Demand
-from gpumon_gui.ui import formatters, icons
+from gpumon_gui.ui import icons
 from gpumon_gui.ui.about import about_box
 from gpumon_gui.ui.pages.table import PAGES, PageEntry
 from gpumon_gui.ui.theme import L, S, Scheme, Text, Theme
@@ -47,8 +47,6 @@ SPEEDS: tuple[tuple[str, str, float | None], ...] = (
     ("low", N_("Low"), 4.0),
     ("paused", N_("Paused"), None),
 )
-#: Seconds a chart shows.
-SPANS: tuple[float, ...] = (60.0, 300.0, 900.0, 3600.0)
 SCHEMES: tuple[tuple[Scheme, str], ...] = (
     (Scheme.SYSTEM, N_("As the system")),
     (Scheme.LIGHT, N_("Light")),
@@ -77,6 +75,18 @@ class Origin(Protocol):
         """Give samples again."""
         ...
 
+    def toggle(self) -> None:
+        """Pause or resume."""
+        ...
+
+    def refresh(self) -> None:
+        """Give a sample now, whatever the update speed."""
+        ...
+
+    def retranslate(self) -> None:
+        """Say the status again, in the language of now."""
+        ...
+
 
 class MainWindow(QWidget):
     """The window. Lives in the GUI thread; owns pages and ticker, not the feed and what fills it.
@@ -94,18 +104,20 @@ class MainWindow(QWidget):
         translation: Translation,
         origin: Origin,
         *,
+        recorded: bool = False,
         replay_bar: QWidget | None = None,
-        title: str = "",
+        subject: str = "",
     ) -> None:
+        """``recorded``: the samples are not of this moment, so nothing can be done to their processes. ``subject``
+        stands in the title."""
         super().__init__()
         self._feed = feed
         self._theme = theme
         self._translation = translation
         self._origin = origin
-        self._is_replay = replay_bar is not None
-        self._subject = title
+        self._is_recorded = recorded
+        self._subject = subject
         self._speed = "normal"
-        self._span = SPANS[0]
         self._page: PageEntry = PAGES[0]
         self._demand: Demand | None = None
         self._texts: list[tuple[Callable[[str], Any], str]] = []
@@ -122,7 +134,6 @@ class MainWindow(QWidget):
         font.setWeight(QFont.Weight.DemiBold)
         self.heading.setFont(font)
         self.speed_button = FlatButton(theme, "speed", "", self)
-        self.span_button = FlatButton(theme, "span", "", self)
         self.more_button = FlatButton(theme, "more", "", self)
         self.banner = MessageBar(theme, parent=self)
         self.message = MessageBar(theme, closable=True, parent=self)
@@ -133,6 +144,8 @@ class MainWindow(QWidget):
         for entry in PAGES:
             page = self.pages[entry.name] = entry.make(feed, theme, self)
             self.stack.addWidget(page)
+            if recorded and hasattr(page, "set_recorded"):
+                page.set_recorded()
 
         self._make_menus()
         self._lay_out()
@@ -161,7 +174,6 @@ class MainWindow(QWidget):
         self.rail.select(name)
         self.stack.setCurrentWidget(widget)
         self.heading.setText(_(self._page.label))
-        self.span_button.setVisible(hasattr(widget, "set_span"))
         self._send_demand()
         if self.ticker.is_active:
             self._activate()
@@ -181,15 +193,6 @@ class MainWindow(QWidget):
         self._label_buttons()
         self.ticker.request()
 
-    def set_span(self, seconds: float) -> None:
-        """Choose how many seconds the charts show."""
-        self._span = seconds
-        self._check(self._span_actions, seconds)
-        for page in self.pages.values():
-            if hasattr(page, "set_span"):
-                page.set_span(seconds)
-        self._label_buttons()
-
     def set_scheme(self, scheme: Scheme) -> None:
         """Choose colours."""
         self._theme.set_scheme(scheme)
@@ -201,9 +204,9 @@ class MainWindow(QWidget):
 
     def toggle_pause(self) -> None:
         """Pause or go on."""
-        if self.replay_bar is not None and hasattr(self.replay_bar, "toggle"):
-            self.replay_bar.toggle()
-        elif not self._is_replay:
+        if self._is_recorded:
+            self._origin.toggle()
+        else:
             self.set_speed("normal" if self._speed == "paused" else "paused")
 
     def save_page(self, file: Path) -> bool:
@@ -233,8 +236,7 @@ class MainWindow(QWidget):
         self.more_button.setToolTip(_("View, language, about"))
         self.more_button.setAccessibleName(_("More"))
         self._check(self._language_actions, messages.language())
-        for seconds, action in self._span_actions.items():
-            action.setText(formatters.span(seconds))
+        self._origin.retranslate()
         self._label_buttons()
         self.rail.retranslate()
         self.status.retranslate()
@@ -257,7 +259,9 @@ class MainWindow(QWidget):
         status = self._feed.status
         if status.state is FeedState.STALE:
             self.banner.say(status.text, Tone.ATTENTION)
-        elif (status.text and status.state is FeedState.STARTING and self._starting.elapsed() > PATIENCE_MS) or (status.text and status.state is FeedState.LIVE):
+        elif (status.text and status.state is FeedState.STARTING and self._starting.elapsed() > PATIENCE_MS) or (
+            status.text and status.state is FeedState.LIVE
+        ):
             self.banner.say(status.text, Tone.INFO)
         else:
             self.banner.hide()
@@ -301,7 +305,6 @@ class MainWindow(QWidget):
         tools.setSpacing(S // 2)
         tools.addWidget(self.heading)
         tools.addStretch(1)
-        tools.addWidget(self.span_button)
         tools.addWidget(self.speed_button)
         tools.addWidget(self.more_button)
         bars = QVBoxLayout()
@@ -328,14 +331,13 @@ class MainWindow(QWidget):
         outer.setSpacing(0)
         outer.addLayout(middle, 1)
         outer.addWidget(self.status)
-        self.speed_button.setVisible(not self._is_replay)
+        self.speed_button.setVisible(not self._is_recorded)
 
     def _make_menus(self) -> None:
-        speed_menu, span_menu, more = QMenu(self), QMenu(self), QMenu(self)
+        speed_menu, more = QMenu(self), QMenu(self)
         self._speed_actions = self._choices(
             speed_menu, [(name, label) for name, label, _seconds in SPEEDS], "normal", self.set_speed
         )
-        self._span_actions = self._choices(span_menu, [(seconds, "") for seconds in SPANS], SPANS[0], self.set_span)
         theme_menu, language_menu = more.addMenu(""), more.addMenu("")
         self._scheme_actions = self._choices(
             theme_menu, [(scheme, label) for scheme, label in SCHEMES], self._theme.scheme, self.set_scheme
@@ -357,7 +359,6 @@ class MainWindow(QWidget):
         ]
         self.actions_by_name = {"refresh": refresh, "save": save, "about": about, "quit": leave}
         self.speed_button.set_menu(speed_menu)
-        self.span_button.set_menu(span_menu)
         self.more_button.set_menu(more)
 
     def _choices(
@@ -407,10 +408,6 @@ class MainWindow(QWidget):
         self.speed_button.set_text(speed)
         self.speed_button.setToolTip(_("Update speed"))
         self.speed_button.setAccessibleName(_("Update speed: {speed}").format(speed=speed))
-        span = formatters.span(self._span)
-        self.span_button.set_text(span)
-        self.span_button.setToolTip(_("Time axis of the charts"))
-        self.span_button.setAccessibleName(_("Time axis: {span}").format(span=span))
 
     def _speed_text(self) -> str:
         return next(_(label) for name, label, _seconds in SPEEDS if name == self._speed)
@@ -431,8 +428,7 @@ class MainWindow(QWidget):
 
     @Slot()
     def _on_refresh_now(self) -> None:
-        if hasattr(self._origin, "refresh"):
-            self._origin.refresh()
+        self._origin.refresh()
         self._refresh()
 
     @Slot()

@@ -43,7 +43,7 @@ def machine(
     [
         (None, "waiting", "sampler is starting"),
         (machine(), "idle", "Start a program"),
-        (machine(SourceHealth("nvml", SourceState.ABSENT, "no-driver"), HOST, devices=False), "source", "install"),
+        (machine(SourceHealth("nvml", SourceState.ABSENT, "no-driver"), HOST, devices=False), "no-gpu", "install"),
         (machine(SourceHealth("drm", SourceState.OK), HOST, devices=False), "no-gpu", "No driver"),
         (
             machine(SourceHealth("nvml", SourceState.FAILED, "driver-library-mismatch"), devices=False),

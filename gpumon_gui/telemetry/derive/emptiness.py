@@ -96,7 +96,8 @@ def explain(sample: Sample | None, device: DeviceKey | None = None, hidden_rows:
     devices = [info for info in sample.inventory if device is None or info.key == device]
     devices = [info for info in devices if device is not None or info.kind is not DeviceKind.SOFTWARE]
     if not devices:
-        return Emptiness("source", health=broken) if broken is not None else Emptiness("no-gpu")
+        absent = broken is None or broken.state is SourceState.ABSENT
+        return Emptiness("no-gpu" if absent else "source", health=broken)
     states = [sample.devices[info.key].state for info in devices if info.key in sample.devices]
     if states and all(state is DeviceState.ASLEEP for state in states):
         return Emptiness("asleep")

@@ -21,6 +21,7 @@ from gpumon_gui.bridge.worker import assert_gui_thread
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, DeviceSample, ProcessSample, ProcessUse, Sample
 from gpumon_gui.core.values import NOT_READ, Value, number
+from gpumon_gui.telemetry.derive.adapters import adapters
 from gpumon_gui.telemetry.derive.process_state import (
     Judgement,
     ProcessId,
@@ -326,9 +327,15 @@ class ProcessFilter(QSortFilterProxyModel):
 
 
 def device_names(sample: Sample) -> dict[DeviceKey, str]:
-    """Short names of the devices in the order of their physical location: ``GPU 0``."""
-    order = sorted(sample.inventory, key=lambda info: (info.pci_address or "~", info.index))
-    return {info.key: _("GPU {number}").format(number=number_) for number_, info in enumerate(order)}
+    """Short names of the devices in the order of their physical location, as Task Manager numbers them."""
+    names = {}
+    for adapter in adapters(sample.inventory):
+        if adapter.parent_number is not None:
+            name = _("GPU {card} · MIG {number}").format(card=adapter.parent_number, number=adapter.number)
+        else:
+            name = (_("NPU {number}") if adapter.is_npu else _("GPU {number}")).format(number=adapter.number)
+        names[adapter.info.key] = name
+    return names
 
 
 def local_time(utc_s: float) -> str:

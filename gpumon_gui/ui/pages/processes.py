@@ -151,6 +151,7 @@ class ProcessesPage(QWidget):
         self._names: dict[DeviceKey, str] = {}
         self._ready_from: int | None = None
         self._is_updating = False
+        self._is_recorded = False
 
         self.model = ProcessModel(self)
         self.proxy = ProcessFilter(self.model, self)
@@ -237,6 +238,12 @@ class ProcessesPage(QWidget):
         self._ready_from = None if sample is None else sample.sequence + 2
         self.refresh()
 
+    def set_recorded(self) -> None:
+        """The samples are not of this moment: their processes cannot be ended."""
+        self._is_recorded = True
+        self._end_button.hide()
+        self._show_state()
+
     def focus_search(self) -> None:
         """Put the cursor into the search field."""
         self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -290,9 +297,7 @@ class ProcessesPage(QWidget):
     def can_end(self, process: ProcessSample) -> bool:
         """Whether a process can be ended from here: it runs, its start time is known, and it is no recording."""
         return (
-            self._feed.status.state is not FeedState.REPLAY
-            and process.presence is ProcessPresence.RUNNING
-            and process.started_utc_s is not None
+            not self._is_recorded and process.presence is ProcessPresence.RUNNING and process.started_utc_s is not None
         )
 
     # -- actions

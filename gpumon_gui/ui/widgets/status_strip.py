@@ -254,7 +254,7 @@ class StatusStrip(QWidget):
         if state is FeedState.PAUSED:
             return _("Paused")
         if state is FeedState.REPLAY:
-            return _("Recording")
+            return _("Replay")
         return self._speed
 
     def paintEvent(self, event: QPaintEvent) -> None:

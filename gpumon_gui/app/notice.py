@@ -1,0 +1,17 @@
+"""Knows: how one line reaches somebody before or after there is a window. Must not know: Qt."""
+
+from __future__ import annotations
+
+import sys
+
+NAME = "gpumon-gui"
+
+
+def tell(line: str) -> None:
+    """Write a line to standard error; on Windows without a console show it in a box."""
+    if sys.stderr is not None:
+        print(f"{NAME}: {line}", file=sys.stderr, flush=True)  # noqa: T201 - this is the place for it
+    elif sys.platform == "win32":
+        import ctypes  # only here: a windowed program has no standard error
+
+        ctypes.windll.user32.MessageBoxW(None, line, "GPUMon", 0x30)  # MB_ICONWARNING

@@ -1,0 +1,176 @@
+"""Knows: what can give the window its samples: this machine, a scripted one, a recording. Must not know: the window."""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from PySide6.QtCore import QObject, Slot
+
+from gpumon_gui.app.arguments import Arguments
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.replay import Replay
+from gpumon_gui.bridge.sampling import Sampling
+from gpumon_gui.core.clock import Clock
+from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.messages import _
+from gpumon_gui.core.model import Demand
+from gpumon_gui.core.resources import resource_root
+from gpumon_gui.telemetry.process import SamplerProcess
+
+#: F5 asks for the next sample this soon.
+_NOW_S = 0.1
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class End:
+    """How closing went: with ``is_over`` False something is left running, and ``text`` may say what."""
+
+    is_over: bool = True
+    text: str = ""
+
+
+class Origin(Protocol):
+    """One of them, as the window and the shutdown use it."""
+
+    def start(self) -> None:
+        """Begin."""
+        ...
+
+    def set_demand(self, demand: Demand) -> None:
+        """Read this and no more."""
+        ...
+
+    def pause(self) -> None:
+        """Give no samples any more."""
+        ...
+
+    def resume(self) -> None:
+        """Give samples again."""
+        ...
+
+    def toggle(self) -> None:
+        """Pause or resume."""
+        ...
+
+    def refresh(self) -> None:
+        """Give a sample now."""
+        ...
+
+    def retranslate(self) -> None:
+        """Say the status again, in the language of now."""
+        ...
+
+    def close(self, timeout_s: float) -> End:
+        """End; returns after about ``timeout_s`` in any case."""
+        ...
+
+
+class LiveOrigin(QObject):
+    """The sampler process, on the real machine or on a scripted one."""
+
+    def __init__(self, feed: Feed, clock: Clock, scenario: str | None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._sampling = Sampling(feed, clock, start=partial(SamplerProcess, scenario=scenario), parent=self)
+        self._demand = self._sampling.demand
+        self._is_paused = False
+        self._is_hurried = False
+        feed.sample_arrived.connect(self._on_sample)
+
+    def start(self) -> None:
+        self._sampling.start()
+
+    def set_demand(self, demand: Demand) -> None:
+        self._demand = demand
+        if not self._is_hurried:
+            self._sampling.set_demand(demand)
+
+    def pause(self) -> None:
+        self._is_paused = True
+        self._sampling.pause()
+
+    def resume(self) -> None:
+        self._is_paused = False
+        self._sampling.resume()
+
+    def toggle(self) -> None:
+        if self._is_paused:
+            self.resume()
+        else:
+            self.pause()
+
+    def refresh(self) -> None:
+        self._is_hurried = True
+        self._sampling.set_demand(dataclasses.replace(self._demand, interval_s=_NOW_S))
+        self._sampling.resume()
+
+    def retranslate(self) -> None:
+        """The status is said again each second while there is one."""
+
+    def close(self, timeout_s: float) -> End:
+        end = self._sampling.close(timeout_s)
+        return End(end.is_over, end.text)
+
+    @Slot()
+    def _on_sample(self) -> None:
+        if self._is_hurried:
+            self._is_hurried = False
+            self._sampling.set_demand(self._demand)
+            if self._is_paused:
+                self._sampling.pause()
+
+
+class ReplayOrigin(QObject):
+    """A recording."""
+
+    def __init__(self, feed: Feed, file: Path, *, loop: bool, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.replay = Replay(feed, self)
+        self.replay.set_loop(loop)
+        self._file = file
+
+    def start(self) -> None:
+        self.replay.open(self._file)
+
+    def set_demand(self, demand: Demand) -> None:
+        """A recording holds what it holds."""
+
+    def pause(self) -> None:
+        self.replay.pause()
+
+    def resume(self) -> None:
+        self.replay.play()
+
+    def toggle(self) -> None:
+        self.replay.toggle()
+
+    def refresh(self) -> None:
+        """There is nothing newer."""
+
+    def retranslate(self) -> None:
+        self.replay.retranslate()
+
+    def close(self, timeout_s: float) -> End:
+        return End(self.replay.close(timeout_s))
+
+
+def make_origin(arguments: Arguments, feed: Feed, clock: Clock) -> LiveOrigin | ReplayOrigin:
+    """What the command line asks for. Raises UnreadableInput when the demo's recording is not there."""
+    if arguments.demo:
+        return ReplayOrigin(feed, demo_recording(), loop=True)
+    if arguments.replay is not None:
+        return ReplayOrigin(feed, arguments.replay, loop=False)
+    return LiveOrigin(feed, clock, arguments.scenario)
+
+
+def demo_recording() -> Path:
+    """The first recording shipped for the demo. Raises UnreadableInput when there is none."""
+    folder = resource_root() / "demo"
+    found = sorted(folder.glob("*.gpumon"))
+    if not found:
+        raise UnreadableInput(
+            _("The recording for the demo is missing: no *.gpumon in {folder}.").format(folder=folder)
+        )
+    return found[0]

@@ -1,0 +1,44 @@
+"""Knows: how a picture of the window is taken and written. Must not know: pages."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from gpumon_gui.app.arguments import Screenshot
+from gpumon_gui.app.notice import tell
+from gpumon_gui.core.messages import _
+from gpumon_gui.ui.main_window import MainWindow
+
+
+class Photographer(QObject):
+    """Waits, takes the picture and asks for the end. Lives in the GUI thread.
+
+    Signals:
+        taken(int): the exit code: 0, or 2 when the file cannot be written.
+    """
+
+    taken = Signal(int)
+
+    def __init__(self, window: MainWindow, order: Screenshot) -> None:
+        super().__init__(window)
+        self._window = window
+        self._order = order
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._take)
+
+    def start(self) -> None:
+        """Count from now."""
+        self._timer.start(round(self._order.after_s * 1000))
+
+    @Slot()
+    def _take(self) -> None:
+        file = self._order.file
+        # The form follows the name where Qt knows it; without a known ending it is PNG.
+        picture = self._window.grab()
+        if picture.save(str(file)) or picture.save(str(file), "PNG"):
+            self.taken.emit(0)
+            return
+        tell(_("{file} cannot be written.").format(file=file))
+        self.taken.emit(2)

@@ -1,0 +1,172 @@
+"""The window's command line, and what is looked at before Qt is loaded."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from pathlib import Path
+
+import pytest
+
+from gpumon_gui.app.arguments import Arguments, Screenshot, WrongUsage, parse
+from gpumon_gui.app.display import display_refused
+from gpumon_gui.app.libraries import missing_library
+
+
+def test_without_options_the_real_machine_is_shown() -> None:
+    assert parse([]) == Arguments()
+
+
+def test_everything_at_once(tmp_path: Path) -> None:
+    shot = tmp_path / "图.png"
+    words = ["--demo", "--lang", "zh_CN", "--theme", "dark", "--page", "processes"]
+    words += ["--screenshot", str(shot), "--after", "1.5", "--size", "1280x800"]
+    found = parse(words)
+    assert found == Arguments(
+        demo=True,
+        language="zh_CN",
+        theme="dark",
+        page="processes",
+        screenshot=Screenshot(shot, 1.5, (1280, 800)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--demo", "--scenario", "healthy"], "not allowed with"),
+        (["--replay", "no/such/file.gpumon"], "there is no file no/such/file.gpumon"),
+        (["--lang", "fr"], "invalid choice: 'fr'"),
+        (["--theme", "pink"], "invalid choice"),
+        (["--page", "wizard"], "invalid choice"),
+        (["--after", "2"], "--after only makes sense with --screenshot"),
+        (["--size", "800x600"], "--size only makes sense with --screenshot"),
+        (["--screenshot", "no/such/folder/x.png"], "there is no folder"),
+        (["--screenshot", "."], "is a folder"),
+        (["--screenshot", "x.png", "--after", "soon"], "soon is not a number of seconds"),
+        (["--screenshot", "x.png", "--after", "nan"], "nan is not a number of seconds"),
+        (["--screenshot", "x.png", "--size", "wide"], "wide is not a size"),
+        (["--screenshot", "x.png", "--size", "10x10"], "10x10 is not between"),
+        (["--screenshot", "x.png", "--size", "99999x800"], "99999x800 is not between"),
+        (["--frobnicate"], "--frobnicate"),
+        (["--scre", "x.png"], "--scre"),
+    ],
+)
+def test_wrong_usage_is_one_line_that_names_the_option(words: list[str], said: str) -> None:
+    with pytest.raises(WrongUsage) as told:
+        parse(words)
+    assert said in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+# -- the display
+
+
+def _refusal(text: bytes) -> bytes:
+    return struct.pack("<BBHHH", 0, len(text), 11, 0, (len(text) + 3) // 4) + text
+
+
+def test_no_display_at_all() -> None:
+    assert display_refused({}, "linux") == "DISPLAY not set"
+
+
+@pytest.mark.parametrize("plugin", ["offscreen", "minimal", "vnc:size=800x600"])
+def test_a_plugin_that_needs_no_display_is_taken_at_its_word(plugin: str) -> None:
+    assert display_refused({"QT_QPA_PLATFORM": plugin}, "linux") is None
+
+
+def test_windows_always_has_a_display() -> None:
+    assert display_refused({}, "win32") is None
+
+
+@pytest.mark.parametrize("name", [":4093", "nonsense", "127.0.0.1:4093"])
+def test_a_display_that_is_not_there(name: str) -> None:
+    refused = display_refused({"DISPLAY": name}, "linux")
+    assert refused is not None
+    assert refused.startswith(f"DISPLAY={name}")
+
+
+def test_a_wayland_display_that_is_not_there(tmp_path: Path) -> None:
+    environ = {"WAYLAND_DISPLAY": "wayland-7", "XDG_RUNTIME_DIR": str(tmp_path)}
+    assert (display_refused(environ, "linux") or "").startswith("WAYLAND_DISPLAY=wayland-7")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "wayland-7"))
+        server.listen()
+        assert display_refused(environ, "linux") is None
+
+
+def test_a_display_that_refuses_says_why() -> None:
+    with _XServer(_refusal(b"No protocol specified\n")) as server:
+        refused = display_refused({"DISPLAY": server.display, "XAUTHORITY": "/none"}, "linux")
+    assert refused == f"DISPLAY={server.display}: No protocol specified"
+
+
+def test_a_display_that_accepts() -> None:
+    with _XServer(b"\x01" + bytes(39)) as server:
+        assert display_refused({"DISPLAY": server.display, "XAUTHORITY": "/none"}, "linux") is None
+
+
+def test_a_display_that_hangs_up() -> None:
+    with _XServer(b"") as server:
+        refused = display_refused({"DISPLAY": server.display, "XAUTHORITY": "/none"}, "linux")
+    assert refused == f"DISPLAY={server.display}: connection closed"
+
+
+def test_each_cookie_of_the_display_is_tried(tmp_path: Path) -> None:
+    def entry(number: bytes, cookie: bytes) -> bytes:
+        fields = (b"host", number, b"MIT-MAGIC-COOKIE-1", cookie)
+        return struct.pack(">H", 256) + b"".join(struct.pack(">H", len(field)) + field for field in fields)
+
+    with _XServer(_refusal(b"Invalid key"), b"\x01" + bytes(39)) as server:
+        number = server.display.rpartition(":")[2].encode()
+        authority = tmp_path / "auth"
+        authority.write_bytes(entry(b"99", b"x" * 16) + entry(number, b"a" * 16) + entry(number, b"b" * 16) + b"\x01")
+        assert display_refused({"DISPLAY": server.display, "XAUTHORITY": str(authority)}, "linux") is None
+    assert [b"a" * 16 in server.heard[0], b"b" * 16 in server.heard[1]] == [True, True]
+
+
+class _XServer:
+    """Answers each connection with the next of the given bytes."""
+
+    def __init__(self, *answers: bytes) -> None:
+        self.heard: list[bytes] = []
+        self._answers = answers
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self._server.settimeout(10)
+        self.display = f"127.0.0.1:{self._server.getsockname()[1] - 6000}"
+        self._thread = threading.Thread(target=self._serve)
+
+    def _serve(self) -> None:
+        for answer in self._answers:
+            client, _address = self._server.accept()
+            with client:
+                self.heard.append(client.recv(4096))
+                client.sendall(answer)
+
+    def __enter__(self) -> _XServer:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_details: object) -> None:
+        self._thread.join(10)
+        self._server.close()
+
+
+# -- missing libraries
+
+
+def test_a_missing_system_library_names_its_package() -> None:
+    error = ImportError("libEGL.so.1: cannot open shared object file: No such file or directory")
+    assert "apt install libegl1" in (missing_library(error) or "")
+    other = OSError("libstrange.so.4: cannot open shared object file: No such file or directory")
+    assert "libstrange.so.4 is missing" in (missing_library(other) or "")
+
+
+def test_a_missing_package_names_the_command() -> None:
+    error = ModuleNotFoundError("No module named 'PySide6'", name="PySide6")
+    assert missing_library(error) == "PySide6 is not installed. Install it with: pip install 'gpumon-gui[gui]'"
+
+
+def test_a_fault_of_our_own_is_not_called_a_missing_library() -> None:
+    assert missing_library(ModuleNotFoundError("No module named 'gpumon_gui.ui.x'", name="gpumon_gui.ui.x")) is None
