@@ -72,14 +72,18 @@ class Feed(QObject):
     def store(self, sample: Sample) -> None:
         """Take a sample without telling anybody (filling the past after a seek)."""
         self.latest = sample
-        time_s = sample.monotonic_s
-        for key, device in sample.devices.items():
-            row = {metric: as_float(value) for metric, value in device.values.items()}
-            for engine in device.engines:
-                row[engine_series(engine.id)] = as_float(engine.utilization)
-            self._ring(key).append(time_s, row)
-        host = {metric: as_float(value) for metric, value in sample.host.values.items()}
-        self._ring(HOST).append(time_s, host)
+        append_sample(self._rings, sample)
+
+    def restore(self, past: dict[DeviceKey, Ring], sample: Sample) -> None:
+        """Put another past in place of the present one, at once: rings that :func:`append_sample` filled elsewhere
+        and that belong to the feed from now on. ``sample`` is their newest."""
+        before = self.latest
+        self._rings = past
+        self.latest = sample
+        self.cleared.emit()
+        if before is None or before.inventory != sample.inventory:
+            self.inventory_changed.emit()
+        self.sample_arrived.emit(sample)
 
     def set_status(self, status: FeedStatus) -> None:
         """Say what the numbers are; one signal per change."""
@@ -97,11 +101,24 @@ class Feed(QObject):
         """The past of a device (or :data:`HOST`): columns by metric id and :func:`engine_series`. None: never seen."""
         return self._rings.get(key)
 
-    def _ring(self, key: DeviceKey) -> Ring:
-        ring = self._rings.get(key)
-        if ring is None:
-            ring = self._rings[key] = Ring(CAPACITY)
-        return ring
+
+def append_sample(rings: dict[DeviceKey, Ring], sample: Sample) -> None:
+    """Add a sample to the rings of its devices and of the host. Touches nothing else: any thread may fill its own."""
+    time_s = sample.monotonic_s
+    for key, device in sample.devices.items():
+        row = {metric: as_float(value) for metric, value in device.values.items()}
+        for engine in device.engines:
+            row[engine_series(engine.id)] = as_float(engine.utilization)
+        _ring(rings, key).append(time_s, row)
+    host = {metric: as_float(value) for metric, value in sample.host.values.items()}
+    _ring(rings, HOST).append(time_s, host)
+
+
+def _ring(rings: dict[DeviceKey, Ring], key: DeviceKey) -> Ring:
+    ring = rings.get(key)
+    if ring is None:
+        ring = rings[key] = Ring(CAPACITY)
+    return ring
 
 
 def engine_series(engine_id: str) -> str:
