@@ -8,9 +8,13 @@ from __future__ import annotations
 import ctypes
 import statistics
 import struct
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from gpumon_gui.telemetry.pdh import instances
 from gpumon_gui.telemetry.pdh.aggregate import Trust, aggregate_engines

@@ -232,6 +232,9 @@ def test_pci_address(address: tuple[int, int, int] | None, pci: str | None) -> N
 
 def test_a_software_adapter_has_no_place_on_the_bus() -> None:
     assert pci_of(Adapter(1, vendor_id=0x1414, type_bits=1 << 2, address=(1, 0, 0))) is None
+    assert pci_of(Adapter(1, vendor_id=0x17E9, type_bits=1 << 6, address=(1, 0, 0))) is None
+    # A partitioned GPU in a virtual machine has one, and NVML knows it by that.
+    assert pci_of(Adapter(1, vendor_id=0x10DE, type_bits=1 << 7, address=(1, 0, 0))) == "00000000:01:00.0"
 
 
 def test_words() -> None:

@@ -133,7 +133,8 @@ def kind_of(adapter: Adapter) -> DeviceKind:
 def pci_of(adapter: Adapter) -> str | None:
     """The PCI address, or None for adapters that are no PCI device (they answer all ones or 0:0.0, the host bridge)."""
     address = adapter.address
-    if address is None or kind_of(adapter) in (DeviceKind.SOFTWARE, DeviceKind.VIRTUAL):
+    bits = adapter.type_bits or 0
+    if address is None or bits & INDIRECT_DISPLAY_DEVICE or kind_of(adapter) is DeviceKind.SOFTWARE:
         return None
     bus, device, function = address
     if not any(address) or bus > 0xFF or device > 0x1F or function > 7:
