@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.planted import run_planted
+
 IMPORTS = """
 from PySide6.QtCore import QThread, QTimer
 from PySide6.QtWidgets import QWidget
@@ -18,24 +15,8 @@ kept = []
 """
 
 
-def run_planted(code: str, folder: Path) -> str:
-    """What pytest says of a test with this code, under the same conftest.py files and settings."""
-    for name in ("tests/conftest.py", "tests/qt/conftest.py", "pyproject.toml", "packaging/translations.py"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
-    for name in ("tests", "tests/qt"):
-        (folder / name / "__init__.py").touch()
-    (folder / "tests/qt/test_planted.py").write_text(IMPORTS + code, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "tests/qt", "-q", "-p", "no:cacheprovider"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", "")))},
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    return done.stdout + done.stderr
+def told(code: str, folder: Path) -> str:
+    return run_planted(IMPORTS + code, folder, "tests/qt")
 
 
 @pytest.mark.parametrize(
@@ -56,13 +37,13 @@ def run_planted(code: str, folder: Path) -> str:
     ],
 )
 def test_what_a_test_leaves_alive_fails_it(code: str, words: str, tmp_path: Path) -> None:
-    told = run_planted(code, tmp_path)
-    assert words in told
-    assert "1 passed, 1 error" in told
+    output = told(code, tmp_path)
+    assert words in output
+    assert "1 passed, 1 error" in output
 
 
 def test_what_ends_in_time_is_no_fault(tmp_path: Path) -> None:
-    told = run_planted(
+    output = told(
         """
 def test_planted(qtbot):
     widget = QWidget()
@@ -80,4 +61,4 @@ def test_cycle(qapp):
 """,
         tmp_path,
     )
-    assert "2 passed in" in told, told
+    assert "2 passed in" in output, output
