@@ -1,4 +1,4 @@
-"""Knows: how samples reach a slow disk without delaying anybody. Must not know: what the file looks like, who samples."""
+"""Knows: how samples reach a slow disk without delaying anybody. Must not know: the format of the file, who samples."""
 
 from __future__ import annotations
 

@@ -28,10 +28,11 @@ from gpumon_gui.telemetry.wire import Damaged, Ended, Message
 
 _log = logging.getLogger("gpumon.sampler")
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 14
 _TAIL_BYTES = 8000
 _MAX_WAITING = 64  # messages besides frames; a sampler sends a handful in its life
-# More than 200 frames a second are read at that pace, a burst of 20 at once: a flood must not cost the window its CPU.
+# After a burst of 20 frames those that come faster than 200 a second wait in the pipe, up to 0.1 s at a time: a flood
+# must not cost the window its CPU.
 _FRAME_S = 0.005
 _BURST_S = 0.1
 _UNHEARD_DEMANDS = 16  # a sampler that does not read gets no more: a full pipe would block us
@@ -266,9 +267,9 @@ class SamplerProcess:
                 is_sound = False  # read on only so that the process does not block until it is ended
                 self._post(Damaged(splitter.damage))
             now_s = time.monotonic()
-            paced_s = max(paced_s, now_s) + frames * _FRAME_S
+            paced_s = min(max(paced_s, now_s) + frames * _FRAME_S, now_s + 2 * _BURST_S)
             if paced_s - now_s > _BURST_S:
-                self._is_closing.wait(paced_s - now_s)
+                self._is_closing.wait(_BURST_S)
         stdout.close()
         self._waited(_LAST_WAIT_S)
         with self._condition:

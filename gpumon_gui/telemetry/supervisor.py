@@ -375,7 +375,7 @@ class Supervisor:
         patience_s = due_s + (limits.healthy_s if run.fault else limits.hang_s)
         if frameless_s > patience_s and not busy_s:
             self._lose(run, "sweep-fails" if run.fault else "stuck", run.fault, frame_s, now_s)
-        elif busy_s > limits.silent_s:
+        elif busy_s > limits.silent_s or (frameless_s > due_s and run.pulse.busy):
             self._silent(run, "source-silent", run.pulse.busy, run.busy_s, now_s)
         elif beatless_s > limits.silent_s:
             self._silent(run, "sampler-silent", "", run.beat_s, now_s)

@@ -134,7 +134,7 @@ def main() -> int:
     if options.scenario in ("garbage", "flood", "old"):
         return pretend(options)
     if options.scenario == "hang-alone":  # no signal from the kernel: the closed pipe alone must do
-        child._die_with = lambda _parent: None
+        child._die_with = lambda parent: None
     return child.main(sys.argv[1:], build)
 
 

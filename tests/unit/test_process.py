@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gpumon_gui.core.model import Demand
-from gpumon_gui.telemetry import process as process_module
+from gpumon_gui.telemetry import winjob
 from gpumon_gui.telemetry.blackbox import Blackbox, Pulse
 from gpumon_gui.telemetry.process import (
     SamplerProcess,
@@ -221,4 +221,4 @@ class TestBlackbox:
 
 
 def test_a_sampler_is_tied_to_this_program_by_a_job_on_windows_only() -> None:
-    assert process_module.winjob.tie(0) is False
+    assert winjob.tie(0) is False
