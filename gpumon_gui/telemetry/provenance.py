@@ -12,7 +12,7 @@ SOURCE_NAMES: dict[str, str] = {
     "dxgi": "DXGI",
     "drm": "Linux DRM",
     "host": "OS",
-    "trace": "NVML (trace)",
+    "trace": "NVML trace",
 }
 
 _NVML: dict[str, str] = {
@@ -89,7 +89,6 @@ _NVML: dict[str, str] = {
     "ecc_mode": "nvmlDeviceGetEccMode",
     "display_attached": "nvmlDeviceGetDisplayMode",
     "core_count": "nvmlDeviceGetNumGpuCores",
-    "sm_count": "nvmlDeviceGetAttributes_v2: multiprocessorCount",
     "memory_bus_bits": "nvmlDeviceGetMemoryBusWidth",
     "process_gpu_utilization": "nvmlDeviceGetProcessUtilization: smUtil",
     "process_memory_utilization": "nvmlDeviceGetProcessUtilization: memUtil",
@@ -117,6 +116,8 @@ _DXGI: dict[str, str] = {
     "temperature_c": "D3DKMTQueryAdapterInfo: KMTQAITYPE_ADAPTERPERFDATA: Temperature",
     "power_w": "D3DKMTQueryAdapterInfo: KMTQAITYPE_ADAPTERPERFDATA: Power",
     "fan_rpm": "D3DKMTQueryAdapterInfo: KMTQAITYPE_ADAPTERPERFDATA: FanRPM",
+    "clock_memory_mhz": "D3DKMTQueryAdapterInfo: KMTQAITYPE_ADAPTERPERFDATA: MemoryFrequency",
+    "memory_reserved_bytes": "D3DKMTQueryAdapterInfo: KMTQAITYPE_GETSEGMENTSIZE",
     "driver_model": "D3DKMTQueryAdapterInfo: KMTQAITYPE_DRIVERVERSION",
 }
 
@@ -145,6 +146,19 @@ _DRM: dict[str, str] = {
     "pcie_width": "/sys/class/drm/card*/device/current_link_width",
     "pcie_gen_max": "/sys/class/drm/card*/device/max_link_speed",
     "pcie_width_max": "/sys/class/drm/card*/device/max_link_width",
+    "encoder_utilization": "/proc/*/fdinfo: drm-engine-enc, Σ processes",
+    "decoder_utilization": "/proc/*/fdinfo: drm-engine-dec, Σ processes",
+    "jpeg_utilization": "/proc/*/fdinfo: drm-engine-jpeg, Σ processes",
+    "memory_free_bytes": "/sys/class/drm/card*/device/mem_info_vram_total - mem_info_vram_used",
+    "clock_graphics_max_mhz": "/sys/class/drm/card*/device/pp_dpm_sclk: highest",
+    "clock_memory_max_mhz": "/sys/class/drm/card*/device/pp_dpm_mclk: highest",
+    "power_limit_min_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_cap_min",
+    "temperature_slowdown_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp*_crit",
+    "temperature_shutdown_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp*_emergency",
+    "vbios_version": "/sys/class/drm/card*/device/vbios_version",
+    "kernel_driver": "/sys/class/drm/card*/device/driver",
+    "process_encoder_utilization": "/proc/*/fdinfo: drm-engine-enc",
+    "process_decoder_utilization": "/proc/*/fdinfo: drm-engine-dec",
     "process_gpu_utilization": "/proc/*/fdinfo: drm-engine-*, max engine",
     "process_memory_bytes": "/proc/*/fdinfo: drm-memory-vram",
     "process_shared_bytes": "/proc/*/fdinfo: drm-memory-gtt",

@@ -89,7 +89,7 @@ def gauges(device: DeviceSample, info: DeviceInfo) -> tuple[Gauge, ...]:
         Gauge(
             "os",
             N_("OS engine time"),
-            N_("Time in which the system saw work queued on the busiest 3D or compute engine"),
+            N_("Time in which the system saw work on a 3D or compute engine"),
             engine,
             "engine_utilization",
             name,

@@ -25,10 +25,10 @@ def columns(times: Array, values: Array, left: float, right: float, pixels: int)
     """
     first = max(0, int(np.searchsorted(times, left, side="left")) - 1)
     last = int(np.searchsorted(times, right, side="right"))
-    times, values = times[first:last], values[first:last]
+    times, values = with_gaps(times[first:last], values[first:last])
     if len(times) > 2 * pixels > 0:
-        times, values = _extremes(times, values, left, right, pixels)
-    return with_gaps(times, values)
+        return _extremes(times, values, left, right, pixels)
+    return times, values
 
 
 def with_gaps(times: Array, values: Array) -> tuple[Array, Array]:

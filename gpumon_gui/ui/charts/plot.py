@@ -20,8 +20,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.ui.charts.decimate import Array, columns
 
-_GRID_COLUMNS = 10
-_GRID_ROWS = 10
+_GRID_ROWS = 4
 
 
 class _Fill(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
@@ -111,7 +110,8 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._span, self._top = span_s, top
         self._box.setRange(xRange=(-span_s, 0.0), yRange=(0.0, top), padding=0.0, disableAutoRange=True)
         self._fill.set_area(QRectF(-span_s, 0.0, span_s, top))
-        x = np.linspace(-span_s, 0.0, _GRID_COLUMNS + 1)[1:-1]
+        # Whole steps: 10 s, 1 min, 3 min, 10 min.
+        x = np.linspace(-span_s, 0.0, (6 if span_s in (60.0, 3600.0) else 5) + 1)[1:-1]
         y = np.linspace(0.0, top, _GRID_ROWS + 1)[1:-1]
         self._grid.setData(
             np.concatenate([np.repeat(x, 2), np.tile([-span_s, 0.0], len(y))]),
@@ -122,7 +122,8 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """Show a series: ``ago`` is ascending seconds before now (≤ 0). NaN is a gap."""
         ratio = self.devicePixelRatioF()
         width, height = round(self.viewport().width() * ratio), round(self.viewport().height() * ratio)
-        x, y = columns(ago, values, -self._span, 0.0, max(16, width))
+        # Columns of the layout's pixels, not the device's: at 200 % the curve would cost twice as much.
+        x, y = columns(ago, values, -self._span, 0.0, max(16, self.viewport().width()))
         self._fill.set_data(x, y, width, height, ratio)
         self._curve.setData(x, y)
 

@@ -48,7 +48,8 @@ class TimeChart(QWidget):
         self._dimmed = False
         self._pending = False
 
-        self.caption = FixedLabel(theme, Text.CAPTION, muted=True)
+        self.caption = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
+        self.caption.setHidden(caption is not None)
         self.figure = FixedLabel(theme, Text.CAPTION, align=Qt.AlignmentFlag.AlignRight)
         self._plot = Plot(self)
         self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)

@@ -15,9 +15,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStacked
 
 from gpumon_gui.bridge.feed import HOST, Feed, FeedState, FeedStatus
 from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceSample, DeviceState, Sample, UseKind
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT
-from gpumon_gui.core.values import Value, number
+from gpumon_gui.core.values import Reading, Value, number
+from gpumon_gui.history.ring import Ring
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.ui import formatters
@@ -45,6 +47,10 @@ _BADGES: dict[DeviceState, tuple[str, str]] = {
 }
 
 
+# Left out in the narrow list, where the model matters; the header has the whole name.
+_MAKERS = ("NVIDIA ", "GeForce ", "AMD ", "Intel(R) ", "Intel ")
+
+
 @dataclass(frozen=True, slots=True)
 class _Good:
     """The last good values of a device and when they were read (monotonic seconds)."""
@@ -70,7 +76,8 @@ class PerformancePage(QWidget):
         self.banner = Banner(theme)
         self.engines = EnginePanel(theme)
         self.memory = MemoryPanel(theme)
-        self.numbers = NumbersGrid(theme)
+        self.numbers = NumbersGrid(theme, large=True)
+        self.details = NumbersGrid(theme, large=False)
         self.gauges = GaugesStrip(theme)
         self.indicators = IndicatorTable(theme)
         self.empty = EmptyState(theme)
@@ -80,6 +87,7 @@ class PerformancePage(QWidget):
         self._name = FixedLabel(theme, Text.SUBTITLE, muted=True)
         self._gauges_section = Section(theme, self.gauges)
         self._indicators_section = Section(theme, self.indicators)
+        self._details_section = Section(theme, self.details)
 
         self._scroll = QScrollArea()
         self._scroll.setWidgetResizable(True)
@@ -161,6 +169,7 @@ class PerformancePage(QWidget):
         """Say everything again in the language now in use."""
         self._gauges_section.set_heading(_("Do the gauges agree?"))
         self._indicators_section.set_heading(_("Is this normal?"))
+        self._details_section.set_heading(_("Details"))
         self.adapters.retranslate(_("Adapters"))
         self.span_choice.retranslate()
         self.engines.retranslate()
@@ -181,6 +190,7 @@ class PerformancePage(QWidget):
         column.addWidget(self.numbers)
         column.addWidget(self._gauges_section)
         column.addWidget(self._indicators_section)
+        column.addWidget(self._details_section)
         return content
 
     def _header(self) -> QHBoxLayout:
@@ -247,8 +257,8 @@ class PerformancePage(QWidget):
         key = adapter.info.key
         device = sample.devices.get(key, DeviceSample(key, DeviceState.NOT_ANSWERING))
         shown = device
-        if device.state is not DeviceState.OK and key in self._good:
-            good = self._good[key].device
+        if device.state is not DeviceState.OK and (last := self._last_good(key)) is not None:
+            good = last.device
             shown = DeviceSample(key, device.state, device.detail, good.values, good.engines)
         return Subject(
             adapter=adapter,
@@ -270,6 +280,7 @@ class PerformancePage(QWidget):
         self.engines.show_subject(subject)
         self.memory.show_subject(subject)
         self.numbers.show_subject(subject)
+        self.details.show_subject(subject)
         self.gauges.show_subject(subject)
         self.indicators.show_subject(subject)
 
@@ -279,7 +290,7 @@ class PerformancePage(QWidget):
             words = _(DEVICE_STATE_TEXT[state])
             if subject.device.detail:
                 words = f"{words} ({subject.device.detail})"
-            good = self._good.get(subject.adapter.info.key)
+            good = self._last_good(subject.adapter.info.key)
             if good is not None:
                 age = formatters.duration(sample.monotonic_s - good.read_s + self._stale_age_s())
                 words = f"{words} {_('The greyed values are {age} old.').format(age=age)}"
@@ -300,6 +311,13 @@ class PerformancePage(QWidget):
         for key, device in sample.devices.items():
             if device.state is DeviceState.OK:
                 self._good[key] = _Good(device, sample.monotonic_s)
+
+    def _last_good(self, key: DeviceKey) -> _Good | None:
+        """The last good values; after a seek in a replay they are taken from the history."""
+        ring = self._feed.ring(key)
+        if key not in self._good and ring is not None and (good := _from_history(key, ring)) is not None:
+            self._good[key] = good
+        return self._good.get(key)
 
     def _forget(self) -> None:
         self._good.clear()
@@ -331,6 +349,16 @@ class _Divider(QWidget):
         painter.end()
 
 
+def _from_history(key: DeviceKey, ring: Ring) -> _Good | None:
+    columns = {name: ring.column(name) for name in ring.names if name in METRICS}
+    finite = {name: np.flatnonzero(np.isfinite(column)) for name, column in columns.items()}
+    rows = {name: int(found[-1]) for name, found in finite.items() if len(found)}
+    if not rows:
+        return None
+    values: dict[str, Value] = {name: Reading(float(columns[name][row]), "") for name, row in rows.items()}
+    return _Good(DeviceSample(key, values=values), float(ring.times()[max(rows.values())]))
+
+
 def title_of(adapter: Adapter) -> str:
     """``GPU 0``, ``NPU 0``, ``GPU 0 · MIG 1``."""
     if adapter.parent_number is not None:
@@ -342,6 +370,8 @@ def title_of(adapter: Adapter) -> str:
 
 def _short_name(adapter: Adapter) -> str:
     name = adapter.info.name
+    for prefix in _MAKERS:
+        name = name.removeprefix(prefix)
     if adapter.info.kind is DeviceKind.VIRTUAL:
         return _("{name} (virtual)").format(name=name)
     return name

@@ -124,7 +124,7 @@ class EnginePanel(QWidget):
         self._subject: Subject | None = None
         self._buttons: list[CaptionButton] = []
         self._charts: list[TimeChart] = []
-        grid = ResponsiveGrid(250, (1, 2, 4), L, M, grow=True)
+        grid = ResponsiveGrid(200, (1, 2, 4), L, M, grow=True)
         self.setLayout(grid)
         for slot in range(SLOTS):
             button = CaptionButton(theme)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import N_, _
@@ -30,6 +31,8 @@ _WORDS = {
     Judgement.UNKNOWN: N_("not known"),
 }
 ROWS = 5
+#: Below this width four columns of text are too narrow to read.
+_NARROW = 680
 
 
 class IndicatorTable(Card):
@@ -39,13 +42,17 @@ class IndicatorTable(Card):
         super().__init__(theme, parent)
         self._heads = [wrapped(theme, Text.CAPTION, muted=True, parent=self) for _head in _HEADS]
         self._rows = [_Row(theme, self) for _n in range(ROWS)]
-        grid = QGridLayout(self)
+        self._narrow = False
+        grid = self._grid = QGridLayout(self)
         grid.setContentsMargins(M, M, M, M)
         grid.setHorizontalSpacing(L)
         grid.setVerticalSpacing(M)
         for column, (head, stretch) in enumerate(zip(self._heads, (3, 3, 5, 9), strict=True)):
             grid.addWidget(head, 0, column + 1)
             grid.setColumnStretch(column + 1, stretch)
+        strong, body = QFontMetrics(theme.font(Text.STRONG)), QFontMetrics(theme.font(Text.BODY))
+        grid.setColumnMinimumWidth(1, strong.horizontalAdvance("Power and clocks") + 2)
+        grid.setColumnMinimumWidth(2, body.horizontalAdvance("140.0 / 140.0 GB") + 2)
         for number_, row in enumerate(self._rows, start=1):
             top = Qt.AlignmentFlag.AlignTop
             grid.addWidget(row.mark, number_, 0, top)
@@ -59,6 +66,16 @@ class IndicatorTable(Card):
         """The heads; rows come with the next sample."""
         for head, text in zip(self._heads, _HEADS, strict=True):
             head.setText(_(text))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """On a narrow page the normal range stands below the words."""
+        narrow = event.size().width() < _NARROW
+        if narrow != self._narrow:
+            self._narrow = narrow
+            self._heads[2].setVisible(not narrow)
+            self._grid.setColumnStretch(3, 0 if narrow else 5)
+            for row in self._rows:
+                row.set_narrow(narrow)
 
     def show_subject(self, subject: Subject) -> None:
         """Judge the newest half minute."""
@@ -78,6 +95,8 @@ class _Row:
         self.label = wrapped(theme, Text.STRONG, parent=parent)
         self.now = FixedLabel(theme, Text.BODY, parent=parent)
         self.normal = wrapped(theme, muted=True, parent=parent)
+        self._normal_below = wrapped(theme, muted=True, parent=parent)
+        self._normal_below.hide()
         self._sign = wrapped(theme, parent=parent)
         self._advice = wrapped(theme, muted=True, parent=parent)
         self.words = QWidget(parent)
@@ -86,6 +105,7 @@ class _Row:
         box.setSpacing(2)
         box.addWidget(self._sign)
         box.addWidget(self._advice)
+        box.addWidget(self._normal_below)
         box.addStretch(1)
 
     def say(self, indicator: Indicator, dimmed: bool) -> None:
@@ -99,9 +119,14 @@ class _Row:
         self.now.set_tip(formatters.value_tip(indicator.metric, indicator.now))
         self.now.set_dimmed(dimmed)
         set_text(self.normal, _(indicator.normal))
+        set_text(self._normal_below, _("Normal: {range}").format(range=_(indicator.normal)))
         shares = {name: formatters.percent(round(share * 20) / 20) for name, share in indicator.params.items()}
         self._set(self._sign, _(indicator.sign).format(**shares))
         self._set(self._advice, _(indicator.advice).format(**shares))
+
+    def set_narrow(self, narrow: bool) -> None:
+        self.normal.setVisible(not narrow)
+        self._normal_below.setVisible(narrow)
 
     def words_text(self) -> str:
         return " ".join(label.text() for label in (self._sign, self._advice) if label.text())

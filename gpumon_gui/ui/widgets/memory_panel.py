@@ -28,7 +28,7 @@ class MemoryPanel(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        grid = ResponsiveGrid(250, (1, 2), L, M, grow=True)
+        grid = ResponsiveGrid(200, (1, 2), L, M, grow=True)
         self.setLayout(grid)
         self.charts = [TimeChart(theme, series, formatters.memory, parent=self) for *_rest, series in _CHARTS]
         for chart in self.charts:

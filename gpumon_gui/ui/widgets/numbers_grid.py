@@ -61,27 +61,31 @@ class NumberCell(QWidget):
 
 
 class NumbersGrid(QWidget):
-    """All figures of one device."""
+    """Figures of one device; ``large`` for the few that people look at first."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, *, large: bool, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._large = [(cell, NumberCell(theme, Text.VALUE)) for cell in _LARGE]
-        self._small = [(cell, NumberCell(theme, Text.BODY)) for cell in _SMALL]
+        role = Text.VALUE if large else Text.BODY
+        self._cells = [(cell, NumberCell(theme, role)) for cell in (_LARGE if large else _SMALL)]
         self._folded = FixedLabel(theme, Text.CAPTION, muted=True)
+        self._folded.setVisible(not large)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(L)
-        for cells, width in ((self._large, 132), (self._small, 132)):
-            grid = ResponsiveGrid(width, tuple(range(2, 13)), L, M)
-            for _cell, widget in cells:
-                grid.add(widget)
-            box.addLayout(grid)
+        box.setSpacing(M)
+        grid = (
+            ResponsiveGrid(118, (2, 3, 4, 5, 6), L, M, share=True)
+            if large
+            else ResponsiveGrid(190, tuple(range(2, 9)), L, M)
+        )
+        for _cell, widget in self._cells:
+            grid.add(widget)
+        box.addLayout(grid)
         box.addWidget(self._folded)
 
     def show_subject(self, subject: Subject) -> None:
         """The figures of now."""
         missing = []
-        for cell, widget in (*self._large, *self._small):
+        for cell, widget in self._cells:
             shown = cell(subject)
             if widget.isHidden() == shown.offered:
                 widget.setVisible(shown.offered)
@@ -100,7 +104,7 @@ class NumbersGrid(QWidget):
 
     def texts(self) -> dict[str, str]:
         """Caption → figure of everything on show; for tests."""
-        return {w.caption.text: w.figure.text for _cell, w in (*self._large, *self._small) if not w.isHidden()}
+        return {w.caption.text: w.figure.text for _cell, w in self._cells if not w.isHidden()}
 
 
 def _plain(metric: str, label: str = "") -> Cell:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
@@ -9,18 +11,28 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 class ResponsiveGrid(QLayout):
     """Cells of equal width, as many side by side as fit; hidden ones take no place.
 
-    ``counts`` are the allowed numbers of columns, ascending (four charts: 1, 2 or 4, never 3 and 1). With ``grow``
-    cells share width and height there is; otherwise rows keep their height and a cell never gets wider for want of
-    neighbours.
+    ``counts`` are the allowed numbers of columns, ascending (four charts: 1, 2 or 4, never 3 and 1). With ``share``
+    the cells share all the width there is; otherwise a cell never gets wider for want of neighbours. With ``grow``
+    rows share the height there is as well.
     """
 
-    def __init__(self, cell_width: int, counts: tuple[int, ...], gap: int, row_gap: int, grow: bool = False) -> None:
+    def __init__(
+        self,
+        cell_width: int,
+        counts: tuple[int, ...],
+        gap: int,
+        row_gap: int,
+        *,
+        share: bool = False,
+        grow: bool = False,
+    ) -> None:
         super().__init__()
         self._cell_width = cell_width
         self._counts = counts
         self._gap = gap
         self._row_gap = row_gap
         self._grow = grow
+        self._share = share or grow
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
 
@@ -32,7 +44,10 @@ class ResponsiveGrid(QLayout):
         """How many columns stand side by side on ``width`` pixels."""
         fitting = [count for count in self._counts if count * self._cell_width + (count - 1) * self._gap <= width]
         count = fitting[-1] if fitting else self._counts[0]
-        return min(count, max(1, len(self._shown()))) if self._grow else count
+        if not self._share:
+            return count
+        cells = max(1, len(self._shown()))
+        return math.ceil(cells / math.ceil(cells / count))  # as many rows, but no cell alone in the last one
 
     def addItem(self, item: QLayoutItem) -> None:
         """Qt hands over an item."""

@@ -1,0 +1,88 @@
+"""What a chart shows, says and spares."""
+
+from __future__ import annotations
+
+import weakref
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint
+from PySide6.QtGui import QColor, QImage
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.ui.charts.plot import Plot
+from gpumon_gui.ui.charts.time_chart import TimeChart
+from gpumon_gui.ui.theme import Theme
+
+TIMES = np.arange(0.0, 61.0)
+
+
+@pytest.fixture
+def chart(qtbot: QtBot) -> TimeChart:
+    made = TimeChart(Theme())
+    qtbot.addWidget(made)
+    made.resize(400, 200)
+    return made
+
+
+def column_colours(chart: TimeChart, share: float) -> set[str]:
+    """Colours in the pixel column at ``share`` of the plot's width, just above the lower edge."""
+    plot = chart.findChildren(Plot)[0]
+    image: QImage = chart.grab().toImage()
+    at = plot.mapTo(chart, QPoint(round(plot.width() * share), plot.height()))
+    return {QColor(image.pixel(at.x(), at.y() - up)).name() for up in range(3, 9)}
+
+
+def test_values_are_filled_and_missing_ones_are_not(chart: TimeChart, qtbot: QtBot) -> None:
+    theme = Theme()
+    values = np.full(61, 0.8)
+    values[25:36] = np.nan
+    chart.show()
+    chart.set_data(TIMES, values, 60.0, 0.0)
+    empty = QColor(theme.colours.chart_back).name()
+    grid = QColor(theme.colours.chart_grid).name()
+    assert column_colours(chart, 0.52) <= {empty, grid}
+    assert empty not in column_colours(chart, 0.12)
+
+
+def test_texts(chart: TimeChart) -> None:
+    chart.set_texts("Compute", "87 %", "GPU 0 Compute 87 percent")
+    assert (chart.caption.text, chart.figure.text) == ("Compute", "87 %")
+    assert chart.accessibleName() == "GPU 0 Compute 87 percent"
+
+
+def test_nothing_is_drawn_while_hidden(chart: TimeChart, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+    monkeypatch.setattr(Plot, "set_data", lambda self, ago, values: drawn.append(len(ago)))
+    chart.set_data(TIMES, np.zeros(61), 60.0, 0.0)
+    assert drawn == []
+    chart.show()
+    assert drawn[-1:] == [61]  # what arrived while hidden
+    drawn.clear()
+    chart.set_data(TIMES, np.zeros(61), 60.0, 0.0)
+    assert drawn == [61]
+
+
+def test_chart_is_freed(qtbot: QtBot) -> None:
+    theme = Theme()
+    chart = TimeChart(theme)
+    chart.show()
+    chart.set_data(TIMES, np.zeros(61), 60.0, 0.0)
+    plot = weakref.ref(chart.findChildren(Plot)[0])
+    gone = weakref.ref(chart)
+    chart.close()
+    chart.deleteLater()
+    qtbot.waitUntil(lambda: not _valid(gone), timeout=2000)
+    del chart
+    import gc
+
+    gc.collect()
+    assert gone() is None
+    assert plot() is None
+
+
+def _valid(ref: weakref.ref[TimeChart]) -> bool:
+    import shiboken6
+
+    found = ref()
+    return found is not None and shiboken6.isValid(found)

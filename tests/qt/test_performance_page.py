@@ -1,0 +1,251 @@
+"""What the Performance page says, as text, for machines that are well, sick, large or empty."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+import shiboken6
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
+from gpumon_gui.core import messages
+from gpumon_gui.core.model import DeviceState, SourceHealth, SourceState
+from gpumon_gui.core.values import Missing, Reading, Reason
+from gpumon_gui.ui.pages.performance import PerformancePage
+from gpumon_gui.ui.theme import Theme
+from tests.qt.samples import (
+    GIB,
+    device_key,
+    device_values,
+    make_device,
+    make_info,
+    make_process,
+    make_sample,
+    windows_engines,
+)
+
+
+@pytest.fixture
+def feed() -> Iterator[Feed]:
+    yield Feed()
+    messages.set_language("en")
+
+
+@pytest.fixture
+def page(feed: Feed, qtbot: QtBot) -> PerformancePage:
+    made = PerformancePage(feed, Theme())
+    qtbot.addWidget(made)
+    made.resize(1100, 2200)
+    made.show()
+    return made
+
+
+def lines(page: PerformancePage) -> list[str]:
+    """The adapter list as a screen reader reads it."""
+    model = page.adapters.model
+    return [str(model.data(model.index(row))) for row in range(model.rowCount())]
+
+
+def test_one_gpu(page: PerformancePage, feed: Feed) -> None:
+    for number in range(1, 12):
+        feed.push(make_sample(number, processes=(make_process(),)))
+        page.refresh()
+    assert lines(page) == ["GPU 0, H200, 87 %  ·  57 °C"]
+    assert page.selected() == device_key(0)
+    texts = page.numbers.texts() | page.details.texts()
+    assert texts["Dedicated GPU memory"] == "61.2 / 140.0 GB"
+    assert texts["Power"] == "590 / 700 W"
+    assert texts["PCIe link"] == "5.0 ×16"
+    assert texts["Physical location"] == "PCI bus 16, device 0, function 0"
+    assert "Fan" not in texts  # not supported: folded away
+    assert [button.text() for button in page.engines.buttons] == [
+        "GPU-Util (NVML)",
+        "SM activity",
+        "Tensor core activity",
+        "Memory bandwidth",
+    ]
+    assert page.engines.charts[0].accessibleName() == "GPU 0 GPU-Util (NVML) 87 percent"
+    assert page.gauges.sentence == "The gauges agree within what each of them measures."
+    assert [row[:3] for row in page.indicators.texts()] == [
+        ("good", "GPU utilization", "87 %"),
+        ("good", "GPU memory", "61.2 / 140.0 GB"),
+        ("good", "P-state", "P0"),
+        ("good", "Temperature", "57 °C"),
+        ("good", "Power and clocks", "590 / 700 W"),
+    ]
+
+
+def test_missing_value_is_a_dash_with_its_reason_and_a_gap(page: PerformancePage, feed: Feed) -> None:
+    for number in range(1, 6):
+        gone = Missing(Reason.NO_PERMISSION, "nvml")
+        values = device_values(0.5, gpu_utilization=gone if number > 3 else Reading(0.5, "nvml"))
+        feed.push(make_sample(number, devices=(make_device(0, values),)))
+    page.refresh()
+    chart = page.engines.charts[0]
+    assert chart.figure.text == "—"
+    assert "needs administrator rights" in page.engines.buttons[0].toolTip()
+    assert chart.accessibleName().endswith("no value")
+    assert np.isnan(chart.drawn()[1]).tolist() == [False, False, False, True, True]
+
+
+def test_cuda_comes_on_show_under_windows_and_the_users_choice_stays(page: PerformancePage, feed: Feed) -> None:
+    def push(first: int, last: int, busy: dict[str, float]) -> None:
+        for number in range(first, last):
+            values = device_values(0.4, details=False, memory_gib=6.1, shared_used_bytes=Reading(0.4 * GIB, "pdh"))
+            feed.push(make_sample(number, devices=(make_device(0, values, windows_engines(busy)),)))
+            page.refresh()
+
+    push(1, 12, {"3D": 0.05})
+    assert [button.text() for button in page.engines.buttons] == ["3D", "Copy", "Video Encode", "Video Decode"]
+    page.engines.buttons[0].picked.emit("engine:phys_0_eng_8")
+    push(12, 30, {"3D": 0.05, "Cuda": 0.95})
+    names = [button.text() for button in page.engines.buttons]
+    assert names[0] == "OFA 0"
+    assert "Cuda" in names
+    assert page.numbers.texts()["Utilization · Cuda"] == "95 %"
+    assert not page.memory.charts[1].isHidden()
+    assert "many tiny kernels" in page.gauges.sentence
+    assert "system sees the engine occupied 95 %" in page.gauges.sentence
+
+
+def test_sixteen_gpus_and_the_keyboard(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1, gpus=16))
+    page.refresh()
+    assert len(lines(page)) == 16
+    view = page.adapters.view()
+    QTest.keyClick(view, Qt.Key.Key_End)
+    assert page.selected() == device_key(15)
+    feed.push(make_sample(2, gpus=16))
+    page.refresh()
+    assert page.selected() == device_key(15)
+    assert view.currentIndex().row() == 15
+    page.select(device_key(3))
+    assert view.currentIndex().row() == 3
+
+
+def test_lost_gpu_keeps_its_last_values_with_their_age(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1, gpus=2))
+    lost = make_device(0, {}, state=DeviceState.LOST, detail="GPU_IS_LOST")
+    feed.push(make_sample(13, gpus=2, devices=(lost, make_device(1))))
+    page.refresh()
+    assert lines(page) == ["GPU 0, H200, lost, —", "GPU 1, H200, 87 %  ·  57 °C"]
+    assert page.banner.text.startswith("The driver lost this GPU.")
+    assert page.banner.text.endswith("(GPU_IS_LOST) The greyed values are 12 s old.")
+    assert page.numbers.texts()["GPU temperature"] == "57 °C"
+    assert page.gauges.sentence == "No current values, so there is nothing to compare."
+    assert {row[0] for row in page.indicators.texts()} == {"none"}
+    page.select(device_key(1))
+    assert page.banner.text == ""
+
+
+def test_lost_gpu_after_a_seek_shows_its_past(page: PerformancePage, feed: Feed) -> None:
+    feed.store(make_sample(1))
+    feed.push(make_sample(5, devices=(make_device(0, {}, state=DeviceState.LOST),)))
+    page.refresh()
+    assert page.numbers.texts()["GPU temperature"] == "57 °C"
+    assert page.banner.text.endswith("The greyed values are 4 s old.")
+
+
+def test_silent_sampler_says_so_with_the_age(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1))
+    page.refresh()
+    assert page.banner.text == ""
+    feed.set_status(FeedStatus(FeedState.STALE, "The sampler does not answer.", 7.0))
+    page.refresh()
+    assert page.banner.text == "The sampler does not answer. The greyed values are 7 s old."
+    feed.set_status(FeedStatus(FeedState.LIVE))
+    page.refresh()
+    assert page.banner.text == ""
+
+
+def test_no_device_explains_itself(page: PerformancePage, feed: Feed) -> None:
+    page.refresh()
+    assert "Waiting for the first reading" in page.empty.text()
+    health = (SourceHealth("nvml", SourceState.FAILED, "driver-library-mismatch"),)
+    feed.push(make_sample(1, gpus=0, health=health))
+    page.refresh()
+    assert page.empty.isVisible()
+    assert "NVML: The NVIDIA driver was updated" in page.empty.text()
+    assert "Restart the computer." in page.empty.text()
+    feed.push(make_sample(2))
+    page.refresh()
+    assert not page.empty.isVisible()
+    assert lines(page) == ["GPU 0, H200, 87 %  ·  57 °C"]
+
+
+def test_unplugged_device_gives_way_to_another(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1, gpus=2))
+    page.refresh()
+    page.select(device_key(1))
+    feed.push(make_sample(2, gpus=1))
+    page.refresh()
+    assert page.selected() == device_key(0)
+
+
+def test_span_reaches_every_chart(page: PerformancePage, feed: Feed) -> None:
+    for number in range(400):
+        feed.store(make_sample(number))
+    page.refresh()
+    assert len(page.engines.charts[0].drawn()[0]) == 62  # 60 s and one sample before the edge
+    page.set_span(300)
+    assert page.span() == 300
+    assert len(page.engines.charts[0].drawn()[0]) == 302
+    assert len(page.memory.charts[0].drawn()[0]) == 302
+
+
+def test_nothing_is_done_when_nothing_changed(
+    page: PerformancePage, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    feed.push(make_sample(1))
+    page.refresh()
+    calls: list[object] = []
+    monkeypatch.setattr(type(page.engines), "show_subject", lambda self, subject: calls.append(subject))
+    page.refresh()
+    assert calls == []
+    page.hide()
+    feed.push(make_sample(2))
+    page.refresh()
+    assert calls == []
+    page.show()
+    assert len(calls) == 1
+
+
+def test_language_switch(page: PerformancePage, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    feed.push(make_sample(1))
+    page.refresh()
+    original: Callable[[str], str] = messages._
+    catalogue = messages._state["catalogue"]
+    monkeypatch.setattr(type(catalogue), "gettext", lambda self, text: f"⟪{text}⟫")
+    page.retranslate()
+    assert "⟪Power⟫" in page.numbers.texts()
+    assert page.indicators.texts()[0][1] == "⟪GPU utilization⟫"
+    assert lines(page)[0].startswith("⟪GPU 0⟫")
+    assert original("x") == "⟪x⟫"
+
+
+def test_info_without_pci_address_or_values(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1, devices=(), inventory=(make_info(0),)))
+    page.refresh()
+    assert lines(page) == ["GPU 0, H200, no answer, —"]
+    assert page.banner.text == "The driver does not answer for this GPU."
+
+
+def test_page_is_freed(feed: Feed, qtbot: QtBot) -> None:
+    theme = Theme()
+    page = PerformancePage(feed, theme)
+    page.show()
+    feed.push(make_sample(1))
+    page.refresh()
+    gone = weakref.ref(page)
+    page.close()
+    page.deleteLater()
+    qtbot.waitUntil(lambda: (p := gone()) is None or not shiboken6.isValid(p), timeout=2000)
+    del page
+    gc.collect()
+    assert gone() is None

@@ -1,0 +1,54 @@
+"""Contrast of every scheme, and that the theme follows."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QColor, QPalette
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.ui.theme import SCHEMES, Colours, Scheme, Theme
+
+
+def contrast(a: str, b: str) -> float:
+    """WCAG 2.2 contrast ratio."""
+
+    def luminance(name: str) -> float:
+        colour = QColor(name)
+        parts = (colour.redF(), colour.greenF(), colour.blueF())
+        red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    high, low = sorted((luminance(a), luminance(b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_contrast(name: str) -> None:
+    colours: Colours = SCHEMES[name]
+    for back in (colours.window, colours.surface, colours.selected, colours.hover):
+        assert contrast(colours.text, back) >= 7.0, back
+        assert contrast(colours.muted, back) >= 4.5, back
+    for back in (colours.window, colours.surface):
+        assert contrast(colours.faint, back) >= 4.0, back
+    for series, colour in colours.series.items():
+        assert contrast(colour, colours.chart_back) >= 3.0, series
+    for mark, back in (
+        (colours.good, colours.good_back),
+        (colours.attention, colours.attention_back),
+        (colours.bad, colours.bad_back),
+        (colours.info, colours.info_back),
+    ):
+        assert contrast(mark, back) >= 4.5, mark
+        assert contrast(colours.text, back) >= 7.0, back
+    assert contrast(colours.accent, colours.on_accent) >= 4.5
+
+
+def test_choosing_a_scheme_repaints(qapp: QApplication, qtbot: QtBot) -> None:
+    theme = Theme()
+    with qtbot.waitSignal(theme.changed):
+        theme.set_scheme(Scheme.DARK)
+    assert theme.colours.dark
+    assert qapp.palette().color(QPalette.ColorRole.Window) == QColor(theme.colours.window)
+    theme.set_scheme(Scheme.SYSTEM)
+    assert not theme.colours.dark  # the offscreen platform knows no dark scheme
