@@ -224,6 +224,7 @@ class Replay(QObject):
         self._start_s = 0.0
         self._generation = 0
         self._index = -1  # of the sample on show
+        self._goal = 0  # of the newest seek
         self._seeking = False
         self._fetching = False
         self._queue: deque[Sample] = deque()  # those after _index
@@ -359,7 +360,24 @@ class Replay(QObject):
         if self._opened is None:
             return
         self.pause()
-        self._seek_index(min(max(self._index + samples, 0), len(self._opened.times) - 1))
+        self._seek_index(self._within(self._from() + samples))
+
+    def skip(self, seconds: float) -> None:
+        """Go some seconds forward or back, at least one sample. Repeated calls add up."""
+        assert_gui_thread()
+        if self._opened is None:
+            return
+        times, start = self._opened.times, self._from()
+        index = index_at(times, float(times[start]) + seconds)
+        self._seek_index(index if index != start else self._within(start + (1 if seconds > 0 else -1)))
+
+    def _from(self) -> int:
+        """Where a relative move starts: the goal of a seek under way, else the sample on show."""
+        return self._goal if self._seeking else max(0, self._index)
+
+    def _within(self, index: int) -> int:
+        assert self._opened is not None
+        return min(max(index, 0), len(self._opened.times) - 1)
 
     def close(self, timeout_s: float = 2.0) -> bool:
         """End the worker and let go of the file, for good. False: a read does not return (a dead network drive)."""
@@ -454,6 +472,7 @@ class Replay(QObject):
         self._timer.stop()
         self._queue.clear()
         self._damage = ""
+        self._goal = index
         self._seeking, self._fetching = True, False
         self._seek_requested.emit(_SeekRequest(self._next_generation(), index))
 

@@ -270,6 +270,18 @@ def test_steps(player: Player, minute: Path) -> None:
     assert player.state() is ReplayState.PAUSED
 
 
+def test_skips_add_up_and_always_move(player: Player, tmp_path: Path) -> None:
+    player.open(record(tmp_path / "x", 30, step_s=10.0))
+    for seconds, position in ((5.0, 10.0), (25.0, 30.0), (-5.0, 20.0), (-500.0, 0.0), (-5.0, 0.0), (1e6, 290.0)):
+        player.replay.skip(seconds)
+        player.wait(lambda: not player.replay._seeking)
+        assert player.replay.position_s == position
+    for _ in range(3):
+        player.replay.skip(-20.0)
+    player.wait(lambda: not player.replay._seeking)
+    assert player.replay.position_s == 230.0
+
+
 def test_the_end_and_again_from_the_start(player: Player, minute: Path) -> None:
     player.open(minute, play=True, start_s=58.0)
     player.pass_time(2.0)
