@@ -33,6 +33,7 @@ STATUS_TEXT: dict[str, str] = {
         "{source} ended GPUMon's sampler several times. The other sources go on; GPUMon tries it again in {next} s. "
         "If it stays like this, reinstall the driver."
     ),
+    "trying-again": N_("{source} did not work. The other sources go on while GPUMon tries it again."),
     "died": N_("GPUMon's sampler ended unexpectedly ({detail}). It starts again in {next} s."),
     "died-in-source": N_("{source} ended GPUMon's sampler ({detail}). It starts again in {next} s."),
     "stuck": N_("GPUMon's sampler did not move for {seconds} s and was ended. It starts again in {next} s."),

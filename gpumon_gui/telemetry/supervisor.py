@@ -236,6 +236,7 @@ class Supervisor:
         self._deaths = 0
         self._killer = ("", 0)
         self._last: Sample | None = None
+        self._logged = ("", "", "")
         self._is_closed = False
 
     def set_demand(self, demand: Demand) -> None:
@@ -403,9 +404,11 @@ class Supervisor:
             for source in list(self._retries):
                 if source not in self._left_out:
                     del self._retries[source]
-        left_out = next(iter(self._left_out.values()), None)
+        left_out = self._trial[0] if self._trial is not None else next(iter(self._left_out.values()), None)
         if left_out is None:
             self._set(SamplerState.LIVE, "", since_s=now_s)
+        elif self._trial is not None:
+            self._set(SamplerState.LIVE, "trying-again", left_out.source, left_out.detail, since_s=left_out.since_s)
         else:
             self._set(
                 SamplerState.LIVE,
@@ -436,7 +439,10 @@ class Supervisor:
         """End what is left of a process and plan the next one."""
         source = run.pulse.busy
         self._end(run, source, 0.0)
-        _log.error("the sampler ended: %s %s %s\n%s", code, source, detail, run.handle.tail())
+        what = (code, source, detail)
+        level = logging.DEBUG if what == self._logged else logging.ERROR  # a sampler that dies all day fills no disk
+        self._logged = what
+        _log.log(level, "the sampler ended: %s %s %s\n%s", *what, run.handle.tail())
         self._run = None
         self._killer = (source, self._killer[1] + 1 if source == self._killer[0] else 1)
         if source and source not in run.skip and self._killer[1] >= self._limits.deaths_to_skip:

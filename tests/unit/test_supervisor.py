@@ -498,6 +498,7 @@ class TestDeath:
         world.on_start = lambda process: process.enter("nvml")
         world.run(31)
         assert world.last.skip == frozenset()  # the trial
+        assert (world.status.state, world.status.code) == (SamplerState.LIVE, "trying-again")
         running.die(1)
         world.run(2)
         assert world.last.skip == {"nvml"}
