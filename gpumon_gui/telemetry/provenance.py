@@ -117,7 +117,7 @@ _DXGI: dict[str, str] = {
     "power_w": "D3DKMTQueryAdapterInfo: KMTQAITYPE_ADAPTERPERFDATA: Power",
     "fan_rpm": "D3DKMTQueryAdapterInfo: KMTQAITYPE_ADAPTERPERFDATA: FanRPM",
     "clock_memory_mhz": "D3DKMTQueryAdapterInfo: KMTQAITYPE_ADAPTERPERFDATA: MemoryFrequency",
-    "memory_reserved_bytes": "D3DKMTQueryAdapterInfo: KMTQAITYPE_GETSEGMENTSIZE",
+    "memory_reserved_bytes": "Display class registry key: HardwareInformation.qwMemorySize - DedicatedVideoMemory",
     "driver_model": "D3DKMTQueryAdapterInfo: KMTQAITYPE_DRIVERVERSION",
 }
 

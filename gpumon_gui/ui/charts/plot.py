@@ -21,6 +21,10 @@ from PySide6.QtWidgets import QWidget
 from gpumon_gui.ui.charts.decimate import Array, columns
 
 _GRID_ROWS = 4
+#: From this many device pixels to a layout pixel a curve of one device pixel is too thin to see well.
+_DENSE = 1.5
+#: A curve of more points than this is drawn thin: its strokes lie side by side anyway.
+_TWIN_POINTS = 400
 
 
 class _Fill(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
@@ -91,6 +95,8 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._box.addItem(self._grid, ignoreBounds=True)
         self._curve: Any = pg.PlotCurveItem(connect="finite", antialias=True)
         self._box.addItem(self._curve, ignoreBounds=True)
+        self._twin: Any = pg.PlotCurveItem(connect="finite", antialias=True)
+        self._box.addItem(self._twin, ignoreBounds=True)
         self._span = 0.0
         self._top = 0.0
         self.set_range(60.0, 1.0)
@@ -101,6 +107,7 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._border = _pen(border)
         self._grid.setPen(_pen(grid))
         self._curve.setPen(_pen(curve))
+        self._twin.setPen(_pen(curve))
         self._fill.set_colour(curve, alpha)
 
     def set_range(self, span_s: float, top: float) -> None:
@@ -126,6 +133,11 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         x, y = columns(ago, values, -self._span, 0.0, max(16, self.viewport().width()))
         self._fill.set_data(x, y, width, height, ratio)
         self._curve.setData(x, y)
+        twin = ratio >= _DENSE and len(x) <= _TWIN_POINTS
+        if twin:  # a pen of two device pixels costs ten times as much as two curves of one
+            shift = 0.7 / max(1, height) * self._top
+            self._twin.setData(x + 0.7 / max(1, width) * self._span, y - shift)
+        self._twin.setVisible(twin)
 
     def in_sight(self) -> bool:
         """Whether any pixel of the plot is on the screen: not in a hidden page, not scrolled away."""

@@ -24,7 +24,7 @@ _EMPTY: Array = np.empty(0)
 
 
 class TimeChart(QWidget):
-    """One chart. ``form`` writes a value (canonical unit) for the tool tip."""
+    """One chart. ``form`` writes a value (canonical unit) for the tool tip, ``sample`` is the longest usual figure."""
 
     def __init__(
         self,
@@ -33,6 +33,7 @@ class TimeChart(QWidget):
         form: Callable[[float], str] = formatters.percent,
         *,
         caption: QWidget | None = None,
+        sample: str = "100 %",
         foot: bool = True,
         parent: QWidget | None = None,
     ) -> None:
@@ -50,7 +51,7 @@ class TimeChart(QWidget):
 
         self.caption = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.caption.setHidden(caption is not None)
-        self.figure = FixedLabel(theme, Text.CAPTION, align=Qt.AlignmentFlag.AlignRight)
+        self.figure = FixedLabel(theme, Text.CAPTION, align=Qt.AlignmentFlag.AlignRight, sample=sample)
         self._plot = Plot(self)
         self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._plot.viewport().installEventFilter(self)
@@ -63,7 +64,7 @@ class TimeChart(QWidget):
         head = QHBoxLayout()
         head.setSpacing(S)
         head.addWidget(self.caption if caption is None else caption, 1)
-        head.addWidget(self.figure, 1)
+        head.addWidget(self.figure)
         below = QHBoxLayout(self._foot)
         below.setContentsMargins(0, 0, 0, 0)
         below.addWidget(self._left, 3)

@@ -6,7 +6,7 @@ import numpy as np
 from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.core.messages import N_, _
-from gpumon_gui.core.values import number
+from gpumon_gui.core.values import Reading, number
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.charts.decimate import top_step
 from gpumon_gui.ui.charts.time_chart import TimeChart
@@ -48,6 +48,7 @@ class MemoryPanel(QWidget):
                 finite = values[np.isfinite(values)]
                 limit = top_step(float(finite.max()) if len(finite) else 0.0, _STEPS)
             figure = formatters.memory_pair(subject.value(used), subject.value(total))
+            chart.figure.set_sample(formatters.memory_pair(Reading(limit, ""), subject.value(total)))
             chart.set_top(limit)
             chart.set_span(subject.span_s)
             chart.set_dimmed(subject.dimmed)

@@ -19,7 +19,7 @@ from gpumon_gui.telemetry.derive.gauges import power_limit
 from gpumon_gui.telemetry.provenance import source_name
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.theme import L, M, Text, Theme
-from gpumon_gui.ui.widgets.engine_panel import engine_name, engine_tip
+from gpumon_gui.ui.widgets.engine_panel import engine_tip
 from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
 from gpumon_gui.ui.widgets.subject import Subject
 from gpumon_gui.ui.widgets.text import FixedLabel
@@ -135,7 +135,7 @@ def _utilization(subject: Subject) -> Shown:
     if engine is None:
         value = subject.value("gpu_utilization")
         return Shown(_("Utilization"), formatters.DASH, formatters.value_tip("gpu_utilization", value))
-    caption = _("Utilization · {engine}").format(engine=engine_name(engine))
+    caption = _("Utilization · {engine}").format(engine=_(engine.label) if engine.translate else engine.label)
     return Shown(caption, formatters.value_text("engine_utilization", engine.value), engine_tip(engine))
 
 
