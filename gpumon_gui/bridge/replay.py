@@ -32,8 +32,8 @@ PAST_S = 3600.0
 #: Samples shown at once after a seek, before the rest of the past is decoded.
 _FIRST_GLANCE = 120
 _LONGEST_FETCH = 256
-#: Decode this many samples, then let the GUI thread have the interpreter.
-_STRIDE = 8
+#: Decode for so long, then let the GUI thread have the interpreter.
+_STRETCH_S = 0.002
 _BREATH_S = 0.0005
 #: No more than so many steps a second, whatever the speed: the samples between are stored without a signal.
 _SHORTEST_TICK_MS = 33
@@ -108,6 +108,8 @@ class _Decoder(Worker):
         super().__init__()
         self.newest = 0
         self._opener = opener
+        self._clock = SystemClock()
+        self._breath_due_s = 0.0
         self._recording: Recorded | None = None
 
     @Slot(object, int)
@@ -150,7 +152,7 @@ class _Decoder(Worker):
                     self.failed.emit(_Failure(request.generation, str(error)))
                     return
                 break  # what came before is played first
-            self._breathe(index)
+            self._breathe()
         self.batch_ready.emit(_Batch(request.generation, request.first, tuple(samples)))
 
     def end(self) -> None:
@@ -172,16 +174,18 @@ class _Decoder(Worker):
                 append_sample(rings, recording.sample(index))
             except UnreadableInput:
                 continue  # a damaged row of the past is a gap
-            self._breathe(index)
+            self._breathe()
         append_sample(rings, sample)
         return _Past(request.generation, request.index, rings, sample, final)
 
     def _is_old(self, generation: int) -> bool:
         return generation != self.newest or self.stop_event.is_set()
 
-    def _breathe(self, index: int) -> None:
-        if index % _STRIDE == 0:
+    def _breathe(self) -> None:
+        now_s = self._clock.now().monotonic_s
+        if now_s >= self._breath_due_s:
             self.stop_event.wait(_BREATH_S)
+            self._breath_due_s = now_s + _BREATH_S + _STRETCH_S
 
 
 class Replay(QObject):
