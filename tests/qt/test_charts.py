@@ -30,7 +30,8 @@ def column_colours(chart: TimeChart, share: float) -> set[str]:
     plot = chart.findChildren(Plot)[0]
     image: QImage = chart.grab().toImage()
     at = plot.mapTo(chart, QPoint(round(plot.width() * share), plot.height()))
-    return {QColor(image.pixel(at.x(), at.y() - up)).name() for up in range(3, 9)}
+    ratio = image.devicePixelRatio()
+    return {QColor(image.pixel(int(at.x() * ratio), int((at.y() - up) * ratio))).name() for up in range(3, 9)}
 
 
 def test_values_are_filled_and_missing_ones_are_not(chart: TimeChart, qtbot: QtBot) -> None:
