@@ -9,7 +9,7 @@ from typing import Protocol
 
 from PySide6.QtCore import QObject, Slot
 
-from gpumon_gui.app.arguments import Arguments
+from gpumon_gui.app.arguments import Arguments, WrongUsage
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.replay import Replay
 from gpumon_gui.bridge.sampling import Sampling
@@ -157,12 +157,25 @@ class ReplayOrigin(QObject):
 
 
 def make_origin(arguments: Arguments, feed: Feed, clock: Clock) -> LiveOrigin | ReplayOrigin:
-    """What the command line asks for. Raises UnreadableInput when the demo's recording is not there."""
+    """What the command line asks for. Raises UnreadableInput when the demo's recording is not there, WrongUsage when
+    there is no scenario of that name."""
     if arguments.demo:
         return ReplayOrigin(feed, demo_recording(), loop=True)
     if arguments.replay is not None:
         return ReplayOrigin(feed, arguments.replay, loop=False)
+    if arguments.scenario is not None:
+        _check_scenario(arguments.scenario)
     return LiveOrigin(feed, clock, arguments.scenario)
+
+
+def _check_scenario(name: str) -> None:
+    from gpumon_gui.telemetry.synthetic.scenario import UnknownScenario  # only loaded when asked for
+    from gpumon_gui.telemetry.synthetic.table import find_scenario
+
+    try:
+        find_scenario(name)
+    except UnknownScenario as error:
+        raise WrongUsage(str(error)) from error
 
 
 def demo_recording() -> Path:

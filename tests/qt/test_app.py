@@ -1,0 +1,149 @@
+"""The program as a user starts it: a process of its own, its output, its exit code, and nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from PySide6.QtGui import QImage
+
+ROOT = Path(__file__).resolve().parents[2]
+TIMEOUT_S = 60
+
+
+def environment(**changes: str | None) -> dict[str, str]:
+    """This process's environment without a display, with changes; None takes a variable away."""
+    result = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    result["PYTHONPATH"] = str(ROOT)
+    for name, value in changes.items():
+        result.pop(name, None)
+        if value is not None:
+            result[name] = value
+    return result
+
+
+def run(*words: str, **changes: str | None) -> subprocess.CompletedProcess[str]:
+    """Run the window with this command line."""
+    return subprocess.run(
+        [sys.executable, "-m", "gpumon_gui", *words],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=TIMEOUT_S,
+        env=environment(**changes),
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("page", ["performance", "processes"])
+def test_a_picture_of_a_page_without_a_display(tmp_path: Path, page: str) -> None:
+    file = tmp_path / f"{page} 图.png"
+    done = run("--screenshot", str(file), "--after", "0.5", "--page", page, "--size", "1000x700", QT_QPA_PLATFORM=None)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    image = QImage(str(file))
+    assert (image.width(), image.height()) == (1000, 700)
+    colours = {image.pixelColor(x, y).rgb() for x in range(0, 1000, 20) for y in range(0, 700, 20)}
+    assert len(colours) > 3  # something is drawn
+
+
+def test_the_picture_follows_theme_and_scale(tmp_path: Path) -> None:
+    file = tmp_path / "x.png"
+    words = ("--screenshot", str(file), "--after", "0.3", "--size", "900x600", "--theme", "dark", "--lang", "zh_CN")
+    assert run(*words, QT_SCALE_FACTOR="2").returncode == 0
+    image = QImage(str(file))
+    assert (image.width(), image.height()) == (1800, 1200)
+    assert image.pixelColor(900, 16).lightness() < 60
+
+
+def test_no_display_says_so_and_names_the_ways_without_one() -> None:
+    done = run(QT_QPA_PLATFORM=None)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    for word in ("No display", "gpumon snapshot", "gpumon record", "--screenshot"):
+        assert word in line
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="X11")
+def test_a_display_that_is_not_there_does_not_abort() -> None:
+    done = run(QT_QPA_PLATFORM=None, DISPLAY=":4093")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert "DISPLAY=:4093" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--page", "nowhere"), "nowhere"),
+        (("--replay", "no-such-file.gpumon"), "no-such-file.gpumon"),
+        (("--replay", str(ROOT / "pyproject.toml")), "pyproject.toml"),
+        (("--scenario", "no-such-machine"), "no-such-machine"),
+        (("--screenshot", "/no/such/folder/x.png"), "/no/such/folder"),
+    ],
+)
+def test_wrong_usage_and_unreadable_input_are_one_line(words: tuple[str, ...], said: str) -> None:
+    done = run(*words)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("gpumon-gui: ")
+    assert said in line
+
+
+def test_wrong_usage_in_the_users_language() -> None:
+    done = run("--lang", "zh_CN", "--replay", "no-such-file.gpumon")
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_missing_qt_names_the_command(tmp_path: Path) -> None:
+    blocker = "raise ModuleNotFoundError(\"No module named 'PySide6'\", name='PySide6')"
+    package = tmp_path / "PySide6"
+    package.mkdir()
+    (package / "__init__.py").write_text(blocker, encoding="utf-8")
+    done = run("--theme", "dark", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert "pip install 'gpumon-gui[gui]'" in line
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking them")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_window_and_sampler(number: signal.Signals) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gpumon_gui"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(QT_QPA_PLATFORM="offscreen"),
+    )
+    try:
+        window = psutil.Process(process.pid)
+        sampler = _wait_for_child(window)
+        process.send_signal(number)
+        _out, errors = process.communicate(timeout=TIMEOUT_S)
+        assert (process.returncode, errors) == (0, b"")
+        psutil.wait_procs([sampler], timeout=5)
+        assert not sampler.is_running()
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def _wait_for_child(process: psutil.Process) -> psutil.Process:
+    """The sampler of a window, as soon as it runs."""
+    for _attempt in range(TIMEOUT_S * 20):
+        found = [child for child in process.children() if "--sampler-child" in child.cmdline()]
+        if found:
+            return found[0]
+        try:
+            process.wait(0.05)
+        except psutil.TimeoutExpired:
+            continue
+        break
+    raise AssertionError("no sampler was started")
