@@ -30,12 +30,18 @@ from gpumon_gui.telemetry.blackbox import Blackbox
 
 def hang() -> None:
     """A C call that does not return and holds no GIL, like a driver call."""
-    ctypes.CDLL(None).pause()
+    if sys.platform == "win32":
+        ctypes.WinDLL("kernel32").Sleep(1_000_000_000)
+    else:
+        ctypes.CDLL(None).pause()
 
 
 def hang_with_gil() -> None:
     """A C call that does not return and lets no other thread run."""
-    ctypes.PyDLL(None).pause()
+    if sys.platform == "win32":
+        ctypes.PyDLL("kernel32").Sleep(1_000_000_000)
+    else:
+        ctypes.PyDLL(None).pause()
 
 
 class Scripted:
