@@ -15,6 +15,7 @@ import numpy as np
 from gpumon_gui.core.database import open_for_reading, reading, shown
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.messages import _
+from gpumon_gui.core.metrics import METRICS, Unit
 from gpumon_gui.core.model import DeviceInfo, Sample
 from gpumon_gui.telemetry.codec import MalformedSample, from_plain
 from gpumon_gui.telemetry.recording.base import Times, index_at
@@ -94,6 +95,7 @@ _EMPTY_BODY: dict[str, Any] = {
     "src": [],
     "cost": [[None, "not_read", "", ""], [None, "not_read", "", ""], 0.0],
 }
+_TEXTS = frozenset(metric.id for metric in METRICS.values() if metric.unit is Unit.TEXT)
 _BAD = (MalformedSample, msgspec.DecodeError, msgspec.ValidationError, ValueError, OverflowError, RecursionError)
 
 
@@ -152,7 +154,9 @@ class Recording:
         if row is None:
             raise UnreadableInput(self._damaged(index, "the row is gone"))
         try:
-            sample = from_plain(_decode_body(_as_bytes(row[0])))
+            body = _decode_body(_as_bytes(row[0]))
+            _check_body(body)
+            sample = from_plain(body)
         except _BAD as error:
             raise UnreadableInput(self._damaged(index, str(error))) from error
         return replace(sample, inventory=self._inventory(index))
@@ -176,6 +180,8 @@ class Recording:
                 raise UnreadableInput(self._damaged(index, f"no inventory {key}"))
             try:
                 infos = _decode_inventory(_as_bytes(row[0]))
+                for info in infos:
+                    _check_values(info["v"])
                 found = from_plain({**_EMPTY_BODY, "inv": infos}).inventory
             except _BAD as error:
                 raise UnreadableInput(self._damaged(index, f"inventory {key}: {error}")) from error
@@ -217,6 +223,23 @@ class Recording:
             seconds=f"{self._times[index]:.1f}",
             detail=" ".join(detail.split()),
         )
+
+
+def _check_body(body: _Body) -> None:
+    for device in body["dev"].values():
+        _check_values(device["v"])
+    for process in body["proc"]:
+        _check_values(process["v"])
+        for use in process["uses"]:
+            _check_values(use[3])
+    _check_values(body["host"]["v"])
+
+
+def _check_values(values: _Values) -> None:
+    """Text where text belongs, numbers elsewhere: the window counts on it. Unknown metrics are of a newer minor."""
+    for name, value in values.items():
+        if len(value) == 2 and name in METRICS and isinstance(value[0], str) != (name in _TEXTS):
+            raise MalformedSample(f"{name}: {type(value[0]).__name__}")
 
 
 def _as_bytes(value: object) -> bytes:
