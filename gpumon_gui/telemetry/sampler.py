@@ -48,7 +48,7 @@ class Host(Protocol):
         """CPU and memory."""
         ...
 
-    def describe(self, uses: Sequence[ProcessUse], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
+    def describe(self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
         """Who the processes are."""
         ...
 

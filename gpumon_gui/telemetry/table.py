@@ -15,7 +15,7 @@ from gpumon_gui.telemetry.dxgi.source import DxgiSource
 from gpumon_gui.telemetry.host import HostSource
 from gpumon_gui.telemetry.nvml.source import NvmlSource
 from gpumon_gui.telemetry.pdh.source import PdhSource
-from gpumon_gui.telemetry.sampler import Sampler
+from gpumon_gui.telemetry.sampler import Host, Sampler
 
 SOURCES: tuple[Callable[[], Source], ...] = (NvmlSource, DxgiSource, PdhSource, DrmSource)
 
@@ -31,6 +31,7 @@ def build_sampler(
 
     ``skip`` names sources to leave out (one that hangs).
     """
+    host: Host
     if scenario is not None:
         from gpumon_gui.telemetry.synthetic.table import build_scenario  # only loaded when asked for
 

@@ -202,7 +202,7 @@ class DeviceReader:
         if total == 0:  # unified-memory devices answer 0: the card has no memory of its own, not "0 bytes"
             for metric in ("total", "used", "free", "reserved"):
                 values[f"memory_{metric}_bytes"] = Missing(Reason.NOT_SUPPORTED, SOURCE, "unified memory")
-        elif used > total:
+        elif used > total and not _is_impossible(values["memory_used_bytes"]):
             values["memory_used_bytes"] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{used} > {total}")
         self._kept["memory_total_bytes"] = values["memory_total_bytes"]
 

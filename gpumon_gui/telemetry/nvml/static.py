@@ -19,6 +19,7 @@ from gpumon_gui.telemetry.nvml.library import (
     Library,
     NvmlError,
     error_name,
+    is_rubbish,
 )
 
 SOURCE = "nvml"
@@ -47,10 +48,7 @@ def missing(code: int) -> Missing:
 def system_values(library: Library) -> dict[str, Value]:
     """Driver and CUDA versions: the same for all devices."""
     values: dict[str, Value] = {}
-    try:
-        values["driver_version"] = Reading(library.text("nvmlSystemGetDriverVersion"), SOURCE)
-    except NvmlError as error:
-        values["driver_version"] = missing(error.code)
+    values["driver_version"] = _text(library, "nvmlSystemGetDriverVersion")
     version = ctypes.c_int()
     code = library.call("nvmlSystemGetCudaDriverVersion_v2", ctypes.byref(version))
     if code == SUCCESS and version.value > 0:
@@ -110,19 +108,22 @@ def pci_address_of(library: Library, handle: Any) -> str | None:
         raise DeviceLost(error_name(code))
     if code != SUCCESS:
         return None
-    raw = info.busId
-    return parse_pci_address(raw.decode("ascii", "replace") if isinstance(raw, bytes) else str(raw))
+    # Not info.busId: pynvml decodes it and raises on rubbish bytes.
+    place = pynvml.nvmlPciInfo_t.busId
+    raw = bytes(info)[place.offset : place.offset + place.size].split(b"\0", 1)[0]
+    return parse_pci_address(raw.decode("ascii", "replace"))
 
 
 def _number(metric: str, code: int, raw: float) -> Value:
     return checked(metric, raw, SOURCE) if code == SUCCESS else missing(code)
 
 
-def _text(library: Library, symbol: str, handle: Any) -> Value:
+def _text(library: Library, symbol: str, *arguments: Any) -> Value:
     try:
-        return Reading(library.text(symbol, handle), SOURCE)
+        words = library.text(symbol, *arguments)
     except NvmlError as error:
         return missing(error.code)
+    return Missing(Reason.IMPLAUSIBLE, SOURCE, "unreadable text") if is_rubbish(words) else Reading(words, SOURCE)
 
 
 def _word(library: Library, symbol: str, handle: Any, words: dict[int, str]) -> Value:
