@@ -35,7 +35,7 @@ class ReplayBar(QWidget):
         )
         self.duration_label = FixedLabel(theme, muted=True, sample="0:00:00", parent=self)
         self.speed_button = FlatButton(theme, "speed", speed_text(1.0), parent=self)
-        self.name_label = FixedLabel(theme, Text.BODY, sample="recording.gpumon", parent=self)
+        self.name_label = FixedLabel(theme, Text.BODY, sample="a-longer-recording.gpumon", parent=self)
         for label in (self.position_label, self.duration_label, self.name_label):
             label.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._menu = QMenu(self)
