@@ -1,9 +1,10 @@
 """Knows: what the window costs. Must not know: how it is built.
 
-``python -m tests.benchmarks.bench_window [--seconds 20]`` under a display (``xvfb-run -a -s "-screen 0 1920x1200x24"`` where
-there is none). Starts the real window with a scripted machine in the real sampler process and prints, with the ratio to
-the budget: start to the first painted sample, CPU while the Performance page is visible and while the window is hidden,
-and memory (PSS of both processes) above a bare PySide6 + pyqtgraph window. Software rendering, no GPU needed.
+``python -m tests.benchmarks.bench_window [--seconds 20]`` on a display; where there is none, in front of it
+``xvfb-run -a -s "-screen 0 1920x1200x24"``. Starts the real window with a scripted machine in the real sampler process
+and prints, with the ratio to the budget: start to the first painted sample, CPU while the Performance page is visible
+and while the window is hidden, and memory (PSS of both processes) above a bare PySide6 + pyqtgraph window. Software
+rendering, no GPU needed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import psutil
 
@@ -170,27 +172,29 @@ def window_child(arguments: Sequence[str] = ("--scenario", SCENARIO)) -> int:
                 self.window.close()
 
     watch = Watch()
-    made = composition.MainWindow
+    made: Any = composition.MainWindow
 
     def make(feed: Feed, *rest: object, **options: object) -> QWidget:
-        watch.feed, watch.window = feed, made(feed, *rest, **options)  # type: ignore[arg-type]
+        watch.feed, watch.window = feed, made(feed, *rest, **options)
         QApplication.instance().installEventFilter(watch)  # type: ignore[union-attr]
+        assert watch.window is not None
         return watch.window
 
-    composition.MainWindow = make  # type: ignore[assignment, misc]
+    parts: Any = composition
+    parts.MainWindow = make
     notifier: list[QSocketNotifier] = []
 
     def listen() -> None:
         notifier.append(QSocketNotifier(sys.stdin.fileno(), QSocketNotifier.Type.Read))
         notifier[0].activated.connect(watch.asked)
 
-    started = composition.make_origin
+    started = parts.make_origin
 
     def origin(*rest: object) -> object:
         listen()
-        return started(*rest)  # type: ignore[arg-type]
+        return started(*rest)
 
-    composition.make_origin = origin  # type: ignore[assignment]
+    parts.make_origin = origin
     return composition.run_window(parse(list(arguments)))
 
 
