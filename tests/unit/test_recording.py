@@ -35,6 +35,7 @@ from gpumon_gui.core.model import (
     SourceState,
     UseKind,
 )
+from gpumon_gui.core.resources import resource_root
 from gpumon_gui.core.values import Missing, Reading, Reason, Value
 from gpumon_gui.telemetry.recording import size_hint
 from gpumon_gui.telemetry.recording.open import open_recording
@@ -439,14 +440,24 @@ def test_a_view_in_place_of_a_table_is_not_run(tmp_path: Path) -> None:
         open_recording(path)
 
 
-@pytest.mark.parametrize("devices", [1, 8])
-def test_the_size_stated_in_the_help_is_right(tmp_path: Path, devices: int) -> None:
-    path = tmp_path / "x"
-    writer = RecordingWriter(path, {})
-    for index in range(200):
-        writer.append(make_sample(index, devices))
-    writer.close()
-    assert path.stat().st_size == pytest.approx(size_hint(devices, 1.0, 200.0), rel=0.25)
+def test_the_size_stated_in_the_help_is_that_of_a_real_recording() -> None:
+    [path, *_rest] = sorted((resource_root() / "demo").glob("*.gpumon"))
+    recording = open_recording(path)
+    seconds, devices = float(recording.times[-1]), len(recording.sample(0).inventory)
+    hz = (len(recording) - 1) / seconds
+    recording.close()
+    assert path.stat().st_size == pytest.approx(size_hint(devices, hz, seconds), rel=0.25)
+
+
+def test_the_size_stated_for_each_further_device_is_right(tmp_path: Path) -> None:
+    sizes = []
+    for devices in (1, 8):
+        writer = RecordingWriter(tmp_path / str(devices), {})
+        for index in range(200):
+            writer.append(make_sample(index, devices))
+        writer.close()
+        sizes.append((tmp_path / str(devices)).stat().st_size)
+    assert sizes[1] - sizes[0] == pytest.approx(size_hint(8, 1.0, 200.0) - size_hint(1, 1.0, 200.0), rel=0.25)
 
 
 # -- redaction
