@@ -74,7 +74,7 @@ def test_the_table(model: ProcessModel) -> None:
     assert (
         drawn(model)
         == """\
-python | 41 | Computing on GPU | 90 % | GPU 0 - Compute_0 | 25.0 GB | 50 %
+python | 41 | Computing on GPU | 90 % | GPU 0 - Compute 0 | 25.0 GB | 50 %
 jupyter | 7 | Holding memory, idle | 0 % | GPU 1 | 60.0 GB | 0 %
 blob | 300 | Cannot tell | — | GPU 0 | 2.0 GB | 50 %
 训练 | 52 | On CPU only | — | — | — | 1590 %"""
@@ -146,14 +146,14 @@ def test_a_recycled_pid_is_another_row(model: ProcessModel) -> None:
 @pytest.mark.parametrize(
     ("column", "order", "names"),
     [
-        (Col.GPU, Qt.SortOrder.DescendingOrder, "python jupyter blob 训练"),
+        (Col.GPU, Qt.SortOrder.DescendingOrder, "python jupyter 训练 blob"),
         (Col.GPU, Qt.SortOrder.AscendingOrder, "jupyter python 训练 blob"),
         (Col.PID, Qt.SortOrder.AscendingOrder, "jupyter python 训练 blob"),
         (Col.MEMORY, Qt.SortOrder.DescendingOrder, "jupyter python blob 训练"),
         (Col.MEMORY, Qt.SortOrder.AscendingOrder, "blob python jupyter 训练"),
-        (Col.CPU, Qt.SortOrder.DescendingOrder, "训练 blob python jupyter"),
+        (Col.CPU, Qt.SortOrder.DescendingOrder, "训练 python blob jupyter"),
         (Col.FRAMEWORK, Qt.SortOrder.AscendingOrder, "python 训练 jupyter blob"),
-        (Col.FRAMEWORK, Qt.SortOrder.DescendingOrder, "训练 python blob jupyter"),
+        (Col.FRAMEWORK, Qt.SortOrder.DescendingOrder, "训练 python jupyter blob"),
     ],
 )
 def test_numbers_sort_as_numbers_and_missing_ones_come_last_in_both_directions(

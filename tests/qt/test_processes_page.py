@@ -106,7 +106,7 @@ def answer(page: ProcessesPage, button: str) -> None:
 
 def test_the_busiest_process_comes_first(page: ProcessesPage, show: Callable[..., None]) -> None:
     show(*ALL)
-    assert names(page) == ["python", "jupyter", "blob", "训练"]
+    assert names(page) == ["python", "jupyter", "训练", "blob"]
     assert not page.empty.isVisible()
 
 
@@ -164,7 +164,7 @@ def test_details_say_who_it_is(page: ProcessesPage, show: Callable[..., None]) -
     assert "train it.py" in page.details.field("command")
     assert page.details.field("parents") == "bash ‹ sshd"
     assert page.details.field("environment") == "ml (PyTorch)"
-    assert page.details.field("devices") == "GPU 0: 90 % (Compute_0), 13.0 GB\nGPU 1: 40 %, 12.0 GB"
+    assert page.details.field("devices") == "GPU 0: 90 % (Compute 0), 13.0 GB\nGPU 1: 40 %, 12.0 GB"
 
 
 def test_columns_are_chosen_in_the_header(page: ProcessesPage) -> None:
@@ -181,7 +181,7 @@ def test_copy(page: ProcessesPage, show: Callable[..., None]) -> None:
     page.select(41)
     QTest.keyClick(page.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     assert (
-        QGuiApplication.clipboard().text().startswith("python\t41\tComputing on GPU\t90 %\tGPU 0 - Compute_0\t25.0 GB")
+        QGuiApplication.clipboard().text().startswith("python\t41\tComputing on GPU\t90 %\tGPU 0 - Compute 0\t25.0 GB")
     )
     page.copy_command()
     assert QGuiApplication.clipboard().text() in ("python 'train it.py'", 'python "train it.py"')

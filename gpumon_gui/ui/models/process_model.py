@@ -22,6 +22,7 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, DeviceSample, ProcessSample, ProcessUse, Sample
 from gpumon_gui.core.values import NOT_READ, Value, number
 from gpumon_gui.telemetry.derive.adapters import adapters
+from gpumon_gui.telemetry.derive.engines import display_name
 from gpumon_gui.telemetry.derive.process_state import (
     Judgement,
     ProcessId,
@@ -88,7 +89,7 @@ COLUMNS: dict[Col, Column] = {
         "100.0 %",
         numeric=True,
     ),
-    Col.ENGINE: Column(N_("GPU engine"), N_("GPU and engine that the process uses most"), "GPU 0 - Compute"),
+    Col.ENGINE: Column(N_("GPU engine"), N_("GPU and engine that the process uses most"), "GPU 0 - Video Decode"),
     Col.MEMORY: Column(N_("Dedicated memory"), N_("Device memory held on all GPUs"), "Dedicated mem", numeric=True),
     Col.SHARED: Column(
         N_("Shared memory"), N_("System memory used through the GPU"), "Shared memo", numeric=True, shown=False
@@ -315,12 +316,11 @@ class ProcessFilter(QSortFilterProxyModel):
     def lessThan(self, source_left: AnyIndex, source_right: AnyIndex) -> bool:
         left, right = self._model.row(source_left.row()), self._model.row(source_right.row())
         a, b = left.cells[source_left.column()].key, right.cells[source_right.column()].key
-        if a is None or b is None:
-            if a is None and b is None:
-                return left.process.pid < right.process.pid
-            return (a is None) == (self.sortOrder() is Qt.SortOrder.DescendingOrder)
+        down = self.sortOrder() is Qt.SortOrder.DescendingOrder
         if a == b:
-            return left.process.pid < right.process.pid
+            return (left.process.pid > right.process.pid) if down else (left.process.pid < right.process.pid)
+        if a is None or b is None:
+            return (a is None) == down
         if isinstance(a, str) or isinstance(b, str):
             return str(a) < str(b)
         return a < b
@@ -358,7 +358,7 @@ def _row(
     gpu = best.utilization
     engine = names.get(best.device, "") if best.device is not None else ""
     if best.engine:
-        engine = f"{engine} - {best.engine}"
+        engine = f"{engine} - {display_name(best.engine)}"
     command = command_line(process)
     started = process.started_utc_s
     cells = {

@@ -295,11 +295,7 @@ class PerformancePage(QWidget):
                 age = formatters.duration(sample.monotonic_s - good.read_s + self._stale_age_s())
                 words = f"{words} {_('The greyed values are {age} old.').format(age=age)}"
             return _BADGES[state][1], words
-        if self._is_stale():
-            age = formatters.duration(self._stale_age_s())
-            old = _("The greyed values are {age} old.").format(age=age)
-            return "attention", f"{self._feed.status.text} {old}".strip()
-        return "info", ""
+        return "info", ""  # a silent sampler is told by the window, above every page
 
     def _is_stale(self) -> bool:
         return self._feed.status.state is FeedState.STALE

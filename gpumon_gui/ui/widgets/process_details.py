@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QScrollArea, QSi
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, ProcessSample
 from gpumon_gui.core.values import NOT_READ, number
+from gpumon_gui.telemetry.derive.engines import display_name
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.models.process_model import Col, Row, command_line, local_time
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
@@ -140,7 +141,7 @@ class ProcessDetails(QWidget):
         for use in process.uses:
             gpu = use.values.get("process_gpu_utilization", NOT_READ)
             held = use.values.get("process_memory_bytes", NOT_READ)
-            engine = f" ({use.engine})" if use.engine else ""
+            engine = f" ({display_name(use.engine)})" if use.engine else ""
             known = []
             if number(gpu) is not None:
                 known.append(formatters.value_text("process_gpu_utilization", gpu) + engine)
