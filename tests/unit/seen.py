@@ -1,7 +1,7 @@
 """Knows: a sample as the lines of text a user gets to see. Must not know: how a window arranges them.
 
-One line per fact, so that a test can say "this must be seen" with a piece of text. Everything goes through the product's
-own words (``core.reasons``, ``telemetry.derive``).
+One line per fact, so that a test can say "this must be seen" with a piece of text. Everything goes through the
+product's own words (``core.reasons``, ``telemetry.derive``).
 """
 
 from __future__ import annotations

@@ -6,18 +6,21 @@ The list of faults (rows) is that of other monitors' bug reports; every one abou
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from gpumon_gui.core.clock import FakeClock
+from gpumon_gui.core.clock import FakeClock, SystemClock
 from gpumon_gui.core.metrics import METRICS, Unit
 from gpumon_gui.core.model import Demand, DeviceState, Sample
 from gpumon_gui.core.values import Missing, Reading
 from gpumon_gui.telemetry import codec
 from gpumon_gui.telemetry.derive.process_state import StateTracker
+from gpumon_gui.telemetry.process import SamplerProcess
 from gpumon_gui.telemetry.sampler import Sampler
+from gpumon_gui.telemetry.supervisor import Limits, SampleReady, SamplerState, Supervisor
 from gpumon_gui.telemetry.synthetic import scenarios
 from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario, UnknownScenario
 from gpumon_gui.telemetry.synthetic.table import SCENARIOS, build_machine, build_scenario, find_scenario
@@ -25,6 +28,7 @@ from gpumon_gui.telemetry.table import build_sampler
 from tests.unit.seen import lines
 
 GENTLE = tuple(scenario for scenario in SCENARIOS if not scenario.deadly)
+DEADLY = tuple(scenario for scenario in SCENARIOS if scenario.deadly)
 
 #: Bug reports of other monitors that concern readings, in short.
 ROWS = {
@@ -130,6 +134,44 @@ def _survives_export(sample: Sample) -> None:
             exported = codec.to_plain(sample)["dev"][key]["v"][metric]
             assert (exported[0] is None) == isinstance(value, Missing)
             assert isinstance(through_pipe.devices[key].values[metric], Missing) == isinstance(value, Missing)
+
+
+# -- machines that hang or kill the process that reads them ----------------------------------------------------------
+
+IMPATIENT = Limits(silent_s=0.4, hang_s=0.8, pauses_s=(0.05,), retries_s=(60.0,), step_s=0.2)
+
+
+@pytest.mark.parametrize("scenario", DEADLY, ids=lambda scenario: scenario.name)
+def test_a_deadly_driver_is_outlived_and_named(scenario: Scenario) -> None:
+    """The real sampler process under the real supervisor, with short limits."""
+    supervisor = Supervisor(
+        lambda skip: SamplerProcess(skip, scenario=scenario.name),
+        SystemClock(),
+        Demand(interval_s=0.1),
+        IMPATIENT,
+    )
+    end_s = time.monotonic() + 40
+    seen: list[str] = []
+    states: list[SamplerState] = []
+    try:
+        while time.monotonic() < end_s and not _all_seen(scenario, seen):
+            for event in supervisor.step(0.2):
+                if isinstance(event, SampleReady):
+                    seen = lines(event.sample, StateTracker())
+                else:
+                    states.append(event.status.state)
+        for text in scenario.shows:
+            assert any(text in line for line in seen), f"{text!r} is not to be seen in:\n" + "\n".join(seen)
+        assert any("host | CPU: " in line and "%" in line for line in seen), "the rest of the machine goes on"
+        assert (SamplerState.HUNG if "hang" in scenario.name else SamplerState.DEAD) in states
+    finally:
+        outcome = supervisor.close()
+    assert not outcome.stuck_pids
+
+
+def _all_seen(scenario: Scenario, seen: list[str]) -> bool:
+    wanted = (*scenario.shows, "host | CPU: ")
+    return all(any(text in line and "second sample" not in line for line in seen) for text in wanted)
 
 
 # -- single machines, looked at closely ------------------------------------------------------------------------------
@@ -250,8 +292,9 @@ def test_many_cards_each_have_their_own_row_in_bus_order(name: str, count: int) 
 
 def test_windows_knows_a_laptops_cards_by_their_place_not_by_their_order() -> None:
     watch = Watch("windows-laptop")
-    for sample in watch.run(3):
+    for _ in watch.run(3):
         pass
+    sample = watch.samples[-1]
     by_name = {info.name: info for info in sample.inventory}
     nvidia = by_name["NVIDIA GeForce RTX 3070 Laptop GPU"]
     assert nvidia.sources == ("nvml", "dxgi", "pdh")
@@ -259,7 +302,7 @@ def test_windows_knows_a_laptops_cards_by_their_place_not_by_their_order() -> No
     assert nvidia.luid == 0x11B3C
     busiest = sample.devices[nvidia.key].values["engine_utilization"]
     assert isinstance(busiest, Reading)
-    assert busiest.value <= 1.0, "the busiest engine, not the sum of all"
+    assert float(busiest.value) <= 1.0, "the busiest engine, not the sum of all"
     (trainer,) = (process for process in sample.processes if process.pid == 11_972)
     memory = trainer.uses[0].values["process_memory_bytes"]
     assert isinstance(memory, Reading)

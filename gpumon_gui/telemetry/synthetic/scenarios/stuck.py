@@ -19,13 +19,13 @@ def _driver(fault: Fault) -> Driver:
 
 
 def hang_in_getter(clock: Clock) -> Machine:
-    """A getter does not return, for every card, after 3 s."""
-    return nvidia_machine(clock, _driver(Fault(hang, "nvmlDeviceGetPowerUsage", from_s=2.5)))
+    """A getter does not return, for every card, after a second."""
+    return nvidia_machine(clock, _driver(Fault(hang, "nvmlDeviceGetPowerUsage", from_s=1.0)))
 
 
 def hang_in_one(clock: Clock) -> Machine:
     """A getter does not return for the second card."""
-    return nvidia_machine(clock, _driver(Fault(hang, "nvmlDeviceGetTemperature", card=1, from_s=2.5)))
+    return nvidia_machine(clock, _driver(Fault(hang, "nvmlDeviceGetTemperature", card=1, from_s=1.0)))
 
 
 def hang_in_init(clock: Clock) -> Machine:
@@ -35,12 +35,12 @@ def hang_in_init(clock: Clock) -> Machine:
 
 def killed(clock: Clock) -> Machine:
     """The process is killed in a getter."""
-    return nvidia_machine(clock, _driver(Fault(lambda: _die("SIGKILL"), "nvmlDeviceGetPowerUsage", from_s=1.5)))
+    return nvidia_machine(clock, _driver(Fault(lambda: _die("SIGKILL"), "nvmlDeviceGetPowerUsage", from_s=1.0)))
 
 
 def crashed(clock: Clock) -> Machine:
     """The driver's library crashes in a getter."""
-    return nvidia_machine(clock, _driver(Fault(lambda: _die("SIGSEGV"), "nvmlDeviceGetPowerUsage", from_s=1.5)))
+    return nvidia_machine(clock, _driver(Fault(lambda: _die("SIGSEGV"), "nvmlDeviceGetPowerUsage", from_s=1.0)))
 
 
 def slow(clock: Clock) -> Machine:
@@ -64,7 +64,7 @@ def _die(name: str) -> int | None:
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(
         "hang",
-        N_("A driver call does not return after 3 s."),
+        N_("A driver call does not return after a second."),
         hang_in_getter,
         rows=(14,),
         shows=(
