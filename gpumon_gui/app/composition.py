@@ -6,27 +6,22 @@ import contextlib
 import logging
 import sys
 
-from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, Slot, qInstallMessageHandler
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QMessageLogContext, QTimer, QtMsgType, qInstallMessageHandler
+from PySide6.QtWidgets import QApplication, QWidget
 
 from gpumon_gui import __version__
 from gpumon_gui.app.arguments import Arguments
+from gpumon_gui.app.ending import Ending
 from gpumon_gui.app.faults import Faults
-from gpumon_gui.app.notice import tell
-from gpumon_gui.app.origins import ReplayOrigin, make_origin
+from gpumon_gui.app.origins import Origin, make_live_origin
 from gpumon_gui.app.screenshot import Photographer
 from gpumon_gui.app.shutdown import leave, shut_down
 from gpumon_gui.app.signals import EndSignals
 from gpumon_gui.bridge.feed import Feed
-from gpumon_gui.bridge.replay import Replay
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.clock import SystemClock
-from gpumon_gui.core.messages import _
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme, Theme
-from gpumon_gui.ui.widgets.replay_bar import ReplayBar
-
-UNREADABLE = 2
 
 
 def run_window(arguments: Arguments) -> int:
@@ -47,20 +42,23 @@ def run_window(arguments: Arguments) -> int:
     translation.set_language(arguments.language)
 
     feed = Feed()
-    origin = make_origin(arguments, feed, SystemClock())
-    bar, subject = None, arguments.scenario or ""
-    if isinstance(origin, ReplayOrigin):
-        bar = ReplayBar(origin.replay, theme)
-        subject = _("Demo") if arguments.demo else str(arguments.replay)
+    ending = Ending(app)
+    origin: Origin
+    bar: QWidget | None = None
+    if arguments.demo or arguments.replay is not None:
+        from gpumon_gui.app import replaying  # only then: a live window does without the readers
+
+        origin, subject = replaying.make_replay_origin(arguments, feed)
+        bar = replaying.make_bar(origin, theme)
+        replaying.Unreadable(origin, feed, ending)
+    else:
+        origin, subject = make_live_origin(arguments.scenario, feed, SystemClock()), arguments.scenario or ""
     window = MainWindow(feed, theme, translation, origin, recorded=bar is not None, replay_bar=bar, subject=subject)
     window.show_page(arguments.page)
     faults = Faults(window)
     signals = EndSignals()
-    ending = _Ending(app)
     window.closing.connect(ending.leave)
     signals.received.connect(ending.leave)
-    if isinstance(origin, ReplayOrigin):
-        _Unreadable(origin.replay, feed, ending)
     if arguments.screenshot is not None:
         if arguments.screenshot.size is not None:
             window.setMinimumSize(0, 0)
@@ -81,38 +79,6 @@ def run_window(arguments: Arguments) -> int:
     window.deleteLater()
     app.processEvents()
     return code
-
-
-class _Ending(QObject):
-    """Ends the event loop."""
-
-    def __init__(self, app: QApplication) -> None:
-        super().__init__(app)
-        self._app = app
-
-    @Slot()
-    def leave(self) -> None:
-        self._app.exit(0)
-
-    @Slot(int)
-    def leave_with(self, code: int) -> None:
-        self._app.exit(code)
-
-
-class _Unreadable(QObject):
-    """A recording named on the command line that cannot be read ends the program with one line."""
-
-    def __init__(self, replay: Replay, feed: Feed, ending: _Ending) -> None:
-        super().__init__(replay)
-        self._feed = feed
-        self._ending = ending
-        replay.failed.connect(self._on_failed)
-
-    @Slot(str)
-    def _on_failed(self, line: str) -> None:
-        if self._feed.latest is None:
-            tell(line)
-            self._ending.leave_with(UNREADABLE)
 
 
 def _on_qt_message(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:

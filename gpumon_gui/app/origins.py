@@ -1,23 +1,18 @@
-"""Knows: what can give the window its samples: this machine, a scripted one, a recording. Must not know: the window."""
+"""Knows: what can give the window its samples: this machine or a scripted one. Must not know: the window."""
 
 from __future__ import annotations
 
 import dataclasses
 from functools import partial
-from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Slot
 
-from gpumon_gui.app.arguments import Arguments, WrongUsage
+from gpumon_gui.app.arguments import WrongUsage
 from gpumon_gui.bridge.feed import Feed
-from gpumon_gui.bridge.replay import Replay
 from gpumon_gui.bridge.sampling import Sampling
 from gpumon_gui.core.clock import Clock
-from gpumon_gui.core.errors import UnreadableInput
-from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand
-from gpumon_gui.core.resources import resource_root
 from gpumon_gui.telemetry.process import SamplerProcess
 
 #: F5 asks for the next sample this soon.
@@ -122,50 +117,11 @@ class LiveOrigin(QObject):
                 self._sampling.pause()
 
 
-class ReplayOrigin(QObject):
-    """A recording."""
-
-    def __init__(self, feed: Feed, file: Path, *, loop: bool, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self.replay = Replay(feed, self)
-        self.replay.set_loop(loop)
-        self._file = file
-
-    def start(self) -> None:
-        self.replay.open(self._file)
-
-    def set_demand(self, demand: Demand) -> None:
-        """A recording holds what it holds."""
-
-    def pause(self) -> None:
-        self.replay.pause()
-
-    def resume(self) -> None:
-        self.replay.play()
-
-    def toggle(self) -> None:
-        self.replay.toggle()
-
-    def refresh(self) -> None:
-        """There is nothing newer."""
-
-    def retranslate(self) -> None:
-        self.replay.retranslate()
-
-    def close(self, timeout_s: float) -> End:
-        return End(self.replay.close(timeout_s))
-
-
-def make_origin(arguments: Arguments, feed: Feed, clock: Clock) -> LiveOrigin | ReplayOrigin:
-    """What the command line asks for. Raises UnreadableInput when the demo's recording is not there, WrongUsage when
-    there is no scenario of that name."""
-    if arguments.demo:
-        return ReplayOrigin(feed, demo_recording(), loop=True)
-    if arguments.replay is not None:
-        return ReplayOrigin(feed, arguments.replay, loop=False)
-    if arguments.scenario is not None:
-        _check_scenario(arguments.scenario)
-    return LiveOrigin(feed, clock, arguments.scenario)
+def make_live_origin(scenario: str | None, feed: Feed, clock: Clock) -> LiveOrigin:
+    """The real machine, or the scripted one of that name. Raises WrongUsage when there is none of that name."""
+    if scenario is not None:
+        _check_scenario(scenario)
+    return LiveOrigin(feed, clock, scenario)
 
 
 def _check_scenario(name: str) -> None:
@@ -176,14 +132,3 @@ def _check_scenario(name: str) -> None:
         find_scenario(name)
     except UnknownScenario as error:
         raise WrongUsage(str(error)) from error
-
-
-def demo_recording() -> Path:
-    """The first recording shipped for the demo. Raises UnreadableInput when there is none."""
-    folder = resource_root() / "demo"
-    found = sorted(folder.glob("*.gpumon"))
-    if not found:
-        raise UnreadableInput(
-            _("The recording for the demo is missing: no *.gpumon in {folder}.").format(folder=folder)
-        )
-    return found[0]

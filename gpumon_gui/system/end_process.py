@@ -9,8 +9,10 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-import psutil
+if TYPE_CHECKING:
+    import psutil
 
 #: Between two looks at one process from two programs the start time may differ by this much on Linux: it is computed
 #: from the boot time, which the kernel gives in whole seconds. No pid comes round again that fast.
@@ -52,6 +54,8 @@ class EndOutcome:
 
 def end_process(request: EndRequest, stop: threading.Event) -> EndOutcome:
     """End a process and wait for it, at most :data:`PATIENCE_S` or until ``stop`` is set. Blocks; raises nothing."""
+    import psutil  # only when a process is ended: the window itself does without
+
     try:
         process = psutil.Process(request.pid)
         if abs(process.create_time() - request.started_utc_s) > SAME_START_S:
@@ -72,7 +76,7 @@ def end_process(request: EndRequest, stop: threading.Event) -> EndOutcome:
 
 def _ended(process: psutil.Process, stop: threading.Event) -> bool:
     for _step in range(round(PATIENCE_S / _STEP_S)):
-        if not process.is_running() or process.status() == psutil.STATUS_ZOMBIE:
+        if not process.is_running() or process.status() == "zombie":
             return True
         if stop.wait(_STEP_S):
             break

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from importlib import metadata
 
 from PySide6.QtCore import QLibraryInfo, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
@@ -26,6 +25,8 @@ COMPONENTS: tuple[tuple[str, str], ...] = (
 
 def about_text() -> str:
     """Version, licence, components."""
+    from importlib import metadata  # 2 MB that only this dialog needs
+
     lines = [
         _("GPU monitor that proves whether TensorFlow and PyTorch code computes on the GPU."),
         "",

@@ -109,7 +109,7 @@ class MainWindow(QWidget):
         subject: str = "",
     ) -> None:
         """``recorded``: the samples are not of this moment, so nothing can be done to their processes. ``subject``
-        stands in the title."""
+        stands in the title, translated where there is a translation."""
         super().__init__()
         self._feed = feed
         self._theme = theme
@@ -230,7 +230,7 @@ class MainWindow(QWidget):
             setter(_(text))
         program, subject = "GPUMon", self._subject
         if subject:
-            program = _("{subject} – {program}").format(subject=subject, program=program)
+            program = _("{subject} – {program}").format(subject=_(subject), program=program)
         self.setWindowTitle(program)
         self.heading.setText(_(self._page.label))
         self.more_button.setToolTip(_("View, language, about"))

@@ -226,6 +226,7 @@ class ProcessTable(QTableView):
         self.setItemDelegate(self._delegate)
         header = _Header(theme, self)
         self.setHorizontalHeader(header)
+        header.setStretchLastSection(True)
         header.setSortIndicator(Col.GPU, Qt.SortOrder.DescendingOrder)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._open_columns_menu)
