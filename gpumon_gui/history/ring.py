@@ -1,7 +1,8 @@
 """Knows: the last hour of one device's numbers, ready to draw. Must not know: samples, widgets.
 
 Columns grow in one block and are always read as one contiguous view: the block is twice the capacity, and when it is
-full the newest half moves to the front (once per ``capacity`` samples, microseconds).
+full the newest half moves to the front (once per ``capacity`` samples, microseconds). Blocks are not filled in
+advance: memory that no row has reached yet costs nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Ring:
         if capacity < 2:
             raise ValueError(f"a ring needs room for 2 rows, got {capacity}")
         self._capacity = capacity
-        self._times: Column = np.full(2 * capacity, np.nan)
+        self._times: Column = np.empty(2 * capacity)
         self._columns: dict[str, Column] = {}
         self._end = 0
 
@@ -42,18 +43,16 @@ class Ring:
             self._compact()
         row = self._end
         self._times[row] = time_s
-        for name, value in values.items():
-            column = self._columns.get(name)
-            if column is None:
-                column = self._columns[name] = np.full(2 * self._capacity, np.nan)
-            column[row] = value
+        for name in values:
+            if name not in self._columns:
+                column = self._columns[name] = np.empty(2 * self._capacity)
+                column[:row] = np.nan
+        for name, column in self._columns.items():
+            column[row] = values.get(name, np.nan)
         self._end = row + 1
 
     def clear(self) -> None:
         """Forget all rows."""
-        self._times.fill(np.nan)
-        for column in self._columns.values():
-            column.fill(np.nan)
         self._end = 0
 
     def times(self, newest: int | None = None) -> Column:
@@ -80,5 +79,4 @@ class Ring:
         half = self._capacity
         for column in (self._times, *self._columns.values()):
             column[:half] = column[half:]
-            column[half:] = np.nan
         self._end = half
