@@ -31,10 +31,12 @@ _log = logging.getLogger("gpumon.sampler")
 _CHUNK = 1 << 14
 _TAIL_BYTES = 8000
 _MAX_WAITING = 64  # messages besides frames; a sampler sends a handful in its life
-# After a burst of 20 frames those that come faster than 200 a second wait in the pipe, up to 0.1 s at a time: a flood
-# must not cost the window its CPU.
+# Frames that come faster than 200 a second or 4 MB a second (after a burst of 0.1 s) wait in the pipe: taking a large
+# one apart costs 20 ms, and a flood must not take the CPU from the window.
 _FRAME_S = 0.005
+_BYTE_S = 1 / 4_000_000
 _BURST_S = 0.1
+_LONGEST_PAUSE_S = 0.25  # the messages behind are late by no more
 _UNHEARD_DEMANDS = 16  # a sampler that does not read gets no more: a full pipe would block us
 _LAST_WAIT_S = 1.0
 
@@ -254,6 +256,7 @@ class SamplerProcess:
         fd = stdout.fileno()
         splitter = wire.Splitter()
         paced_s = 0.0  # when the frames read so far would have come at the highest pace
+        size = 0
         is_sound = True
         while True:
             try:
@@ -262,14 +265,19 @@ class SamplerProcess:
                 break
             if not data:
                 break
+            size += len(data)
             frames = self._take(splitter.feed(data)) if is_sound else 1
             if splitter.damage and is_sound:
                 is_sound = False  # read on only so that the process does not block until it is ended
                 self._post(Damaged(splitter.damage))
+            if not frames:
+                continue
             now_s = time.monotonic()
-            paced_s = min(max(paced_s, now_s) + frames * _FRAME_S, now_s + 2 * _BURST_S)
+            paced_s = max(paced_s, now_s) + frames * _FRAME_S + size * _BYTE_S
+            size = 0
             if paced_s - now_s > _BURST_S:
-                self._is_closing.wait(_BURST_S)
+                paced_s = min(paced_s, now_s + _BURST_S + _LONGEST_PAUSE_S)
+                self._is_closing.wait(paced_s - _BURST_S - now_s)
         stdout.close()
         self._waited(_LAST_WAIT_S)
         with self._condition:

@@ -46,6 +46,7 @@ FAULTS: dict[str, tuple[str, signal.Signals | None]] = {
     "crashing": ("crash", None),
     "garbage": ("garbage", None),
     "flood": ("flood", None),
+    "flood of large samples": ("flood-large", None),
 }
 
 
@@ -138,8 +139,10 @@ def cost(seconds: float) -> tuple[float, float]:
 def main() -> int:
     """Print all; 1 when a budget is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=tuple(FAULTS), help="one fault")
     parser.add_argument("--seconds", type=float, default=12.0, help="time per fault")
-    seconds = parser.parse_args().seconds
+    arguments = parser.parse_args()
+    seconds = arguments.seconds
     logging.disable()  # the faults are meant
     application = QCoreApplication(sys.argv[:1])
     print(f"sampler until its first word: {start_up() * 1000:.0f} ms")
@@ -147,6 +150,8 @@ def main() -> int:
     print(f"sampler without sources at 1 Hz: {cpu:.2%} of a core, {rss / (1 << 20):.1f} MiB")
     missed = 0
     for name, (scenario, number_) in FAULTS.items():
+        if arguments.only not in (None, name):
+            continue
         longest_ms, told_s, words = partial(measured, scenario, number_)(seconds)
         missed += longest_ms > BUDGET_MS or (told_s or 0.0) > TOLD_BUDGET_S
         said = "" if told_s is None else f"   after {told_s:.1f} s: {words}"

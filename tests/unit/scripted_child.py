@@ -6,6 +6,7 @@ Run by tests, never imported: it must be as bare as the real one.
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 import signal
 import sys
@@ -19,9 +20,13 @@ from gpumon_gui.core.model import (
     DeviceInfo,
     DeviceKey,
     DeviceSample,
+    ProcessPresence,
+    ProcessSample,
+    ProcessUse,
     Sample,
     SourceHealth,
     SourceState,
+    UseKind,
 )
 from gpumon_gui.core.values import Reading
 from gpumon_gui.telemetry import child, wire
@@ -113,6 +118,33 @@ def build(*, scenario: str | None, skip: frozenset[str], clock: Clock, on_enter:
     return Scripted(scenario or "", skip, clock, on_enter)
 
 
+def large() -> Sample:
+    """Sixteen cards with forty metrics each and two hundred processes."""
+    keys = [DeviceKey(f"pci:{number}") for number in range(16)]
+    values = MappingProxyType({f"metric_{number}": Reading(float(number), "alpha") for number in range(40)})
+    uses = MappingProxyType({"process_memory_bytes": Reading(1 << 30, "alpha")})
+    return Sample(
+        0,
+        0.0,
+        0.0,
+        1.0,
+        inventory=tuple(DeviceInfo(key, key, sources=("alpha",)) for key in keys),
+        devices=MappingProxyType({key: DeviceSample(key, values=values) for key in keys}),
+        processes=tuple(
+            ProcessSample(
+                pid,
+                1.0,
+                "python",
+                ProcessPresence.RUNNING,
+                command=("python", "train.py"),
+                uses=(ProcessUse(pid, keys[pid % 16], UseKind.COMPUTE, uses),),
+                values=uses,
+            )
+            for pid in range(200)
+        ),
+    )
+
+
 def pretend(options: child.Options) -> int:
     """A process that speaks the beginning of the language and then something else."""
     box = Blackbox.attach(options.box)
@@ -124,11 +156,11 @@ def pretend(options: child.Options) -> int:
     if options.scenario == "garbage":
         os.write(1, b"Segmentation fault\n")
         hang()
-    number = 0
-    while options.scenario == "flood":
+    number, base = 0, large() if options.scenario == "flood-large" else Sample(0, 0.0, 0.0, 0.0)
+    while options.scenario in ("flood", "flood-large"):
         number += 1
         box.beat()
-        data = memoryview(wire.frame(Sample(number, 0.0, 0.0, 0.0)))
+        data = memoryview(wire.frame(dataclasses.replace(base, sequence=number)))
         while data:
             data = data[os.write(1, data) :]
     return 0
@@ -137,7 +169,7 @@ def pretend(options: child.Options) -> int:
 def main() -> int:
     """Behave as ``--scenario`` says."""
     options = child.parse(sys.argv[1:])
-    if options.scenario in ("garbage", "flood", "old"):
+    if options.scenario in ("garbage", "flood", "flood-large", "old"):
         return pretend(options)
     if options.scenario == "hang-alone":  # no signal from the kernel: the closed pipe alone must do
         child._die_with = lambda parent: None
