@@ -36,6 +36,9 @@ from gpumon_gui.telemetry.derive.process_state import (
 )
 from gpumon_gui.ui import formatters
 
+#: From here on one block of cells is announced instead of each.
+MANY_CHANGES = 40
+
 AnyIndex = QModelIndex | QPersistentModelIndex
 
 SORT_ROLE = int(Qt.ItemDataRole.UserRole)
@@ -65,6 +68,9 @@ class Col(IntEnum):
     COMMAND = 12
     READ = 13
     STARTED = 14
+
+
+_WIDTH = len(Col)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +115,18 @@ COLUMNS: dict[Col, Column] = {
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One cell as shown. ``key`` is what it sorts by; None (a missing value) sorts last in both directions."""
+    """One cell as shown. ``key`` is what it sorts by; None (a missing value) sorts last in both directions. The tool
+    tip of a figure (metric, value) is written when somebody asks for it."""
 
     text: str
     key: float | str | None
     tip: str = ""
     heat: float | None = None
+    figure: tuple[str, Value] | None = None
+
+    def tool_tip(self) -> str:
+        """What the tool tip says; may be empty."""
+        return self.tip if self.figure is None else formatters.value_tip(*self.figure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +204,7 @@ class ProcessModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(self._rows)
 
     def columnCount(self, parent: AnyIndex = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(Col)
+        return 0 if parent.isValid() else _WIDTH
 
     def data(self, index: AnyIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         if not index.isValid():
@@ -205,7 +217,7 @@ class ProcessModel(QAbstractTableModel):
             side = Qt.AlignmentFlag.AlignRight if COLUMNS[Col(index.column())].numeric else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
-            return cell.tip or None
+            return cell.tool_tip() or None
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{_(COLUMNS[Col(index.column())].header)}: {cell.text}"
         if role == HEAT_ROLE:
@@ -243,8 +255,11 @@ class ProcessModel(QAbstractTableModel):
                     found = process_id(process)
                     wanted[found] = _row(process, uses, self._judged[found], names)
         self._drop(wanted)
+        changes: list[tuple[int, int, int]] = []
         for position, old in enumerate(self._rows):
-            self._change(position, old, wanted.pop(process_id(old.process)))
+            new = self._rows[position] = wanted.pop(process_id(old.process))
+            changes += [(position, first, last) for first, last in _changed_runs(old.cells, new.cells)]
+        self._announce(changes)
         if wanted:
             first = len(self._rows)
             self.beginInsertRows(QModelIndex(), first, first + len(wanted) - 1)
@@ -264,16 +279,14 @@ class ProcessModel(QAbstractTableModel):
                 self.endRemoveRows()
             position -= 1
 
-    def _change(self, position: int, old: Row, new: Row) -> None:
-        self._rows[position] = new
-        column = 0
-        while column < len(Col):
-            first = column
-            while column < len(Col) and old.cells[column] != new.cells[column]:
-                column += 1
-            if column > first:
-                self.dataChanged.emit(self.index(position, first), self.index(position, column - 1))
-            column += 1
+    def _announce(self, changes: list[tuple[int, int, int]]) -> None:
+        """Tell the views which cells changed; a crowd of them as one block, so that sorting happens once."""
+        if len(changes) > MANY_CHANGES:
+            rows, firsts, lasts = zip(*changes, strict=True)
+            self.dataChanged.emit(self.index(rows[0], min(firsts)), self.index(rows[-1], max(lasts)))
+            return
+        for row, first, last in changes:
+            self.dataChanged.emit(self.index(row, first), self.index(row, last))
 
     def _show_totals(self) -> None:
         totals = _totals(self._sample, self._device)
@@ -382,6 +395,18 @@ def _row(
     return Row(process, judgement.state, tuple(cells[column] for column in Col), "\n".join(words).casefold())
 
 
+def _changed_runs(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> list[tuple[int, int]]:
+    """First and last column of each run of neighbouring cells that differ."""
+    runs: list[tuple[int, int]] = []
+    for column, (before, after) in enumerate(zip(old, new, strict=True)):
+        if before != after:
+            if runs and runs[-1][1] == column - 1:
+                runs[-1] = (runs[-1][0], column)
+            else:
+                runs.append((column, column))
+    return runs
+
+
 def _word(text: str, tip: str = "") -> Cell:
     return Cell(text, text.casefold(), tip) if text else Cell(formatters.DASH, None)
 
@@ -393,9 +418,9 @@ def _nothing(tip: str) -> Cell:
 def _figure(metric: str, value: Value) -> Cell:
     found = number(value)
     if found is None:
-        return Cell(formatters.DASH, None, formatters.value_tip(metric, value))
+        return Cell(formatters.DASH, None, figure=(metric, value))
     heat = min(found, 1.0) if metric in ("process_gpu_utilization", "process_cpu") else None
-    return Cell(formatters.value_text(metric, value), found, formatters.value_tip(metric, value), heat)
+    return Cell(formatters.value_text(metric, value), found, heat=heat, figure=(metric, value))
 
 
 def _held(uses: tuple[ProcessUse, ...], metric: str) -> Cell:
