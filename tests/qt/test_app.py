@@ -60,6 +60,13 @@ def test_the_picture_follows_theme_and_scale(tmp_path: Path) -> None:
     assert image.pixelColor(900, 16).lightness() < 60
 
 
+def test_the_demo_plays_the_recording_that_is_shipped(tmp_path: Path) -> None:
+    file = tmp_path / "demo.png"
+    done = run("--demo", "--screenshot", str(file), "--after", "2", "--size", "1000x700")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not QImage(str(file)).isNull()
+
+
 def test_no_display_says_so_and_names_the_ways_without_one() -> None:
     done = run(QT_QPA_PLATFORM=None)
     assert done.returncode == 2
