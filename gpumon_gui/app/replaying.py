@@ -60,8 +60,10 @@ class ReplayOrigin(QObject):
 
 
 def make_replay_origin(arguments: Arguments, feed: Feed) -> tuple[ReplayOrigin, str]:
-    """What ``--demo`` or ``--replay`` asks for, and how it is called in the title (untranslated). Raises UnreadableInput when the
-    demo's recording is not there."""
+    """What ``--demo`` or ``--replay`` asks for, and how the title calls it (untranslated).
+
+    Raises UnreadableInput when the demo's recording is not there.
+    """
     if arguments.replay is None:
         return ReplayOrigin(feed, demo_recording(), loop=True), N_("Demo")
     return ReplayOrigin(feed, arguments.replay, loop=False), arguments.replay.name
