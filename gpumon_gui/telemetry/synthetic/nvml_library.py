@@ -47,7 +47,8 @@ Figure: TypeAlias = "Answer | Callable[[float], Answer]"
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A process on a card. ``kind``: ``C``, ``G`` or ``CG``. Memory in bytes, utilization in per cent, both raw."""
+    """A process on a card. ``kind``: ``C``, ``G`` or ``CG``. Memory in bytes, utilization in per cent, both raw; with a
+    code as ``sm`` the driver has no sample of it."""
 
     pid: int
     memory: Figure
@@ -212,6 +213,7 @@ class Driver:
     missing: frozenset[str] = frozenset()
     faults: tuple[Fault, ...] = ()
     refused_structs: bool = False  #: the ``_v2`` structs are there and refused
+    fixed_count: bool = False  #: the number of devices is that of the session's begin (Linux) or of now
     absurd_count: bool = False  #: process lists claim all the room there is
     list_code: Figure = SUCCESS
     utilization_code: Figure = SUCCESS
@@ -394,6 +396,9 @@ class NvmlStandIn:
         return _put(out, self._next_handle)
 
     def _count(self, out: Any) -> int:
+        assert self._session is not None
+        if self._driver.fixed_count:
+            return _put(out, len(self._session.cards))
         now_s = self.now_s()
         return _put(out, sum(card.present(now_s) for card in self._driver.cards))
 
@@ -549,7 +554,9 @@ class NvmlStandIn:
         if code != SUCCESS:
             return code
         now_us = int(self._clock.now().utc_s * 1e6)
-        found = [(client.pid, now_us, self._shares(client)) for client, _where in self._clients(target)]
+        clients = [client for client, _where in self._clients(target)]
+        sampled = [client for client in clients if not isinstance(_at(client.sm, self.now_s()), Code)]
+        found = [(client.pid, now_us, self._shares(client)) for client in sampled]
         found += [(pid, now_us - int(age_s * 1e6), (sm, 0, 0, 0)) for pid, sm, age_s in self._driver.stale_samples]
         found = [entry for entry in found if entry[1] > since_us.value]
         if not found:

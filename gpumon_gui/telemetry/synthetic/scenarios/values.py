@@ -16,7 +16,15 @@ from gpumon_gui.telemetry.synthetic.cards import (
 )
 from gpumon_gui.telemetry.synthetic.host import Person, SyntheticHost
 from gpumon_gui.telemetry.synthetic.loads import bursts, idle, steady, training
-from gpumon_gui.telemetry.synthetic.nvml_library import ALL_ONES_32, ALL_ONES_64, Client, Code, Driver, Figure
+from gpumon_gui.telemetry.synthetic.nvml_library import (
+    ALL_ONES_32,
+    ALL_ONES_64,
+    NOT_FOUND,
+    Client,
+    Code,
+    Driver,
+    Figure,
+)
 from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario, nvidia_machine
 
 GIB = 1 << 30
@@ -80,7 +88,7 @@ def over_100(clock: Clock) -> Machine:
 
 def stale_samples(clock: Clock) -> Machine:
     """The driver still has samples of a process that died half a minute ago, and its pid belongs to a new one."""
-    board = card(A100, idle, clients=(Client(99, 2 * GIB), Client(98, 1 * GIB, sm=20)))
+    board = card(A100, idle, clients=(Client(99, 2 * GIB, sm=Code(NOT_FOUND)), Client(98, 1 * GIB, sm=20)))
     driver = Driver([board], stale_samples=((99, 98, 30.0), (99, 255, 28.0)))
     return nvidia_machine(clock, driver, SyntheticHost(clock, [Person(99, "new-one"), Person(98, "python")]))
 
