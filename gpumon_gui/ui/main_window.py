@@ -257,11 +257,10 @@ class MainWindow(QWidget):
     def _refresh_frame(self) -> None:
         """What stands around the page: banner and status line."""
         status = self._feed.status
-        if status.state is FeedState.STALE:
+        # Live with a text: a source is left out, a recording has stopped.
+        if status.text and status.state in (FeedState.STALE, FeedState.LIVE):
             self.banner.say(status.text, Tone.ATTENTION)
-        elif (status.text and status.state is FeedState.STARTING and self._starting.elapsed() > PATIENCE_MS) or (
-            status.text and status.state is FeedState.LIVE
-        ):
+        elif status.text and status.state is FeedState.STARTING and self._starting.elapsed() > PATIENCE_MS:
             self.banner.say(status.text, Tone.INFO)
         else:
             self.banner.hide()

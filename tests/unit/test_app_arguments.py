@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import socket
 import struct
+import sys
 import threading
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from gpumon_gui.app.arguments import Arguments, Screenshot, WrongUsage, parse
 from gpumon_gui.app.display import display_refused
-from gpumon_gui.app.libraries import missing_library
+from gpumon_gui.app.libraries import missing_library, platform_refused
 
 
 def test_without_options_the_real_machine_is_shown() -> None:
@@ -161,6 +163,20 @@ def test_a_missing_system_library_names_its_package() -> None:
     assert "apt install libegl1" in (missing_library(error) or "")
     other = OSError("libstrange.so.4: cannot open shared object file: No such file or directory")
     assert "libstrange.so.4 is missing" in (missing_library(other) or "")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="X11")
+def test_an_x11_plugin_that_cannot_load_is_found_before_qt_aborts(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("PySide6")
+
+    def refuse(_path: str) -> None:
+        raise OSError("libxcb-cursor.so.0: cannot open shared object file: No such file or directory")
+
+    monkeypatch.setattr(ctypes, "CDLL", refuse)
+    monkeypatch.setenv("QT_QPA_PLATFORM", "xcb")
+    assert "apt install libxcb-cursor0" in (platform_refused() or "")
+    monkeypatch.setenv("QT_QPA_PLATFORM", "offscreen")
+    assert platform_refused() is None
 
 
 def test_a_missing_package_names_the_command() -> None:

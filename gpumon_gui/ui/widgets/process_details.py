@@ -126,7 +126,7 @@ class ProcessDetails(QWidget):
         title = _("{name} (PID {pid})").format(name=process.name, pid=process.pid)
         self._set(self._title, title)
         state, why = cells[Col.STATE].text, cells[Col.STATE].tip
-        self._put("state", _("Has ended.") if not self._is_listed else f"{state}. {why}" if why else state)
+        self._put("state", _("Has ended.") if not self._is_listed else f"{state}\n{why}" if why else state)
         self._put("devices", "\n".join(self._device_lines(process)))
         self._put("command", command_line(process))
         self._put("parents", " ‹ ".join(process.parents))
