@@ -442,7 +442,8 @@ class Supervisor:
         what = (code, source, detail)
         level = logging.DEBUG if what == self._logged else logging.ERROR  # a sampler that dies all day fills no disk
         self._logged = what
-        _log.log(level, "the sampler ended: %s %s %s\n%s", *what, run.handle.tail())
+        words = " ".join(filter(None, what))
+        _log.log(level, "%s", f"the sampler ended: {words}\n{run.handle.tail()}".rstrip())
         self._run = None
         self._killer = (source, self._killer[1] + 1 if source == self._killer[0] else 1)
         if source and source not in run.skip and self._killer[1] >= self._limits.deaths_to_skip:
