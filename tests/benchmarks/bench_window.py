@@ -172,7 +172,8 @@ def window_child(arguments: Sequence[str] = ("--scenario", SCENARIO)) -> int:
                 self.window.close()
 
     watch = Watch()
-    made: Any = composition.MainWindow
+    parts: Any = composition
+    made = parts.MainWindow
 
     def make(feed: Feed, *rest: object, **options: object) -> QWidget:
         watch.feed, watch.window = feed, made(feed, *rest, **options)
@@ -180,7 +181,6 @@ def window_child(arguments: Sequence[str] = ("--scenario", SCENARIO)) -> int:
         assert watch.window is not None
         return watch.window
 
-    parts: Any = composition
     parts.MainWindow = make
     notifier: list[QSocketNotifier] = []
 
