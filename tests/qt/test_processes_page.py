@@ -200,10 +200,25 @@ def test_an_empty_list_explains_itself(page: ProcessesPage, show: Callable[..., 
 def test_a_page_that_was_hidden_waits_for_a_reading_of_its_own(page: ProcessesPage, show: Callable[..., None]) -> None:
     show()
     page.activate()
-    assert page.empty.text.startswith("Waiting")
+    assert page.empty.text.startswith("Not read yet")
     show()
     show()
-    assert not page.empty.text.startswith("Waiting")
+    assert page.empty.text.startswith("Processes are hidden")
+
+
+def test_coming_back_keeps_rows_and_selection_until_the_next_reading(
+    page: ProcessesPage, show: Callable[..., None], feed: Feed
+) -> None:
+    show(*ALL)
+    page.select(7)
+    feed.push(sample_of(sequence=50))  # while another page was on show: nobody asked for processes
+    page.activate()
+    assert len(names(page)) == 4
+    feed.push(sample_of(*ALL, sequence=52))
+    page.refresh()
+    row = page.selected()
+    assert row is not None
+    assert row.process.pid == 7
 
 
 # -- ending

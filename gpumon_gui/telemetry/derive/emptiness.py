@@ -17,6 +17,7 @@ HELD_BYTES = 512 << 20
 
 TITLE: dict[str, str] = {
     "waiting": N_("Waiting for the first reading"),
+    "not-read": N_("Not read yet"),
     "filtered": N_("No process matches"),
     "source": N_("The processes cannot be read"),
     "no-gpu": N_("No GPU was found"),
@@ -31,6 +32,7 @@ TITLE: dict[str, str] = {
 
 EXPLANATION: dict[str, str] = {
     "waiting": N_("The sampler is starting."),
+    "not-read": N_("Processes are read only while somebody looks at them. They appear with the next reading."),
     "filtered": N_("{count} processes are hidden by the search or the device filter."),
     "source": "",
     "no-gpu": N_("No driver that GPUMon can read reports a GPU on this machine."),

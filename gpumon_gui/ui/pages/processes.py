@@ -224,7 +224,7 @@ class ProcessesPage(QWidget):
         self._is_updating = True
         if sample is None:
             self.model.clear()
-        else:
+        elif not self._awaits(sample):  # until then the rows of before stay, with selection and scroll position
             self._names = device_names(sample)
             self._show_devices(sample)
             self.model.update(sample)
@@ -233,7 +233,7 @@ class ProcessesPage(QWidget):
 
     def activate(self) -> None:
         """Called when the page comes on show. Processes are read only while somebody looks, so the newest sample may
-        know of none: until one arrives that was asked for, the list says that it waits."""
+        know of none: until one arrives that was asked for, the list says so."""
         sample = self._feed.latest
         self._ready_from = None if sample is None else sample.sequence + 2
         self.refresh()
@@ -503,11 +503,15 @@ class ProcessesPage(QWidget):
             self.empty.say(reason.title, reason.explanation(formatters.memory(reason.used_bytes)))
 
     def _reason(self, sample: Sample | None, known: int) -> Emptiness:
-        waits = self._ready_from is not None and sample is not None and sample.sequence < self._ready_from
         hidden = known if known else (len(sample.processes) if sample is not None and self.model.device else 0)
-        if waits and not hidden and self._feed.status.state is FeedState.LIVE:
-            return Emptiness("waiting")
+        if sample is not None and not hidden and self._awaits(sample):
+            return Emptiness("not-read")
         return explain(sample, self.model.device, hidden)
+
+    def _awaits(self, sample: Sample) -> bool:
+        """Whether a sample was taken before anybody asked for processes. One that was under way then may still be."""
+        early = self._ready_from is not None and sample.sequence < self._ready_from
+        return early and not sample.processes and not self._is_recorded
 
     def _show_devices(self, sample: Sample) -> None:
         labels = {info.key: info.name for info in sample.inventory}
