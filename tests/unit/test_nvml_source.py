@@ -137,6 +137,25 @@ def test_a_card_of_another_driver_neither_shows_up_nor_disturbs() -> None:
     assert [info.name for info, _sample in desk.look()] == [A100.name]
 
 
+def test_a_card_passed_through_to_a_guest_does_not_look_asleep() -> None:
+    tree = Tree()
+    bus_card(tree, "0000:01:00.0")
+    bus_card(tree, "0000:02:00.0", driver="vfio-pci", status="suspended")  # vfio suspends what no guest uses
+    desk = Desk(Driver([card(A100, steady(0.5))]), tree.root)
+    desk.rest(3)
+    assert [info.name for info, _sample in desk.look()] == [A100.name]
+    assert desk.library.calls["nvmlInit_v2"] == 1, "the one awake card needs no detour"
+
+
+def test_suspended_cards_without_a_driver_do_not_hide_that_it_is_not_loaded() -> None:
+    tree = Tree()
+    bus_card(tree, "0000:01:00.0", driver="pci-stub", status="suspended")
+    desk = Desk(Driver([], outages=((-1.0, float("inf")),)), tree.root)
+    with pytest.raises(SourceUnavailable) as refusal:
+        desk.look()
+    assert refusal.value.code == "driver-not-loaded"
+
+
 def test_in_a_container_the_cards_of_others_neither_show_up_nor_disturb() -> None:
     tree = Tree()
     for number in range(8):
