@@ -53,18 +53,20 @@ NOT_READ = Missing(Reason.NOT_READ)
 # "No value" patterns that drivers and NVIDIA DCGM hand out as if they were numbers: all-ones of 32 and 64 bits, and
 # DCGM's blanks (dcgm_structs.h: INT32_BLANK 0x7ffffff0, INT64_BLANK 0x7ffffffffffffff0, FP64_BLANK 2^47; each is
 # followed by three more codes: not found, not supported, not permissioned).
-_BLANK_RANGES: tuple[tuple[int, int], ...] = (
-    (0xFFFFFFFF, 0xFFFFFFFF),
-    (0x7FFFFFF0, 0x7FFFFFF3),
-    (0x7FFFFFFFFFFFFFF0, 0x7FFFFFFFFFFFFFFF),
-    (0xFFFFFFFFFFFFFFFF, 0xFFFFFFFFFFFFFFFF),
-    (140737488355328, 140737488355331),
+_BLANKS: frozenset[int] = frozenset(
+    (
+        0xFFFFFFFF,
+        0xFFFFFFFFFFFFFFFF,
+        *range(0x7FFFFFF0, 0x7FFFFFF4),
+        *range(0x7FFFFFFFFFFFFFF0, 0x8000000000000000),
+        *range(140737488355328, 140737488355332),
+    )
 )
 
 
 def is_blank(raw: float) -> bool:
     """Whether a number is one of the agreed patterns for "no value"."""
-    return any(low <= raw <= high for low, high in _BLANK_RANGES)
+    return raw in _BLANKS
 
 
 def checked(metric_id: str, raw: float, source: str) -> Value:

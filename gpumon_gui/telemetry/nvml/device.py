@@ -7,8 +7,8 @@ stays Missing(NOT_SUPPORTED). What is read rarely keeps its last value between r
 from __future__ import annotations
 
 import ctypes
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import pynvml
 
@@ -31,15 +31,33 @@ from gpumon_gui.telemetry.nvml.library import (
 from gpumon_gui.telemetry.nvml.processes import ProcessReader
 from gpumon_gui.telemetry.nvml.static import SOURCE, missing
 
-MEMORY_V2 = pynvml.nvmlMemory_v2
+#: Above it, ``checked`` looks closer: the catalogue's bound and the "no value" patterns.
+PLAUSIBLE_BYTES = 64 << 40
 #: Board power above twice the highest limit the board accepts is a broken sensor: real excursions stay below 1.5.
 POWER_MARGIN = 2.0
 #: So many impossible core values in one sweep mean that the driver returns rubbish as a whole (555.85 on WSL).
 SICK_COUNT = 3
 
 
-@dataclass(slots=True)
-class _Call:
+class Utilization(ctypes.Structure):
+    """``nvmlUtilization_t`` (nvml.h); pynvml's own class formats every access, which costs more than the call."""
+
+    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
+
+
+class MemoryV2(ctypes.Structure):
+    """``nvmlMemory_v2_t`` (nvml.h), 40 bytes."""
+
+    _fields_ = (
+        ("version", ctypes.c_uint),
+        ("total", ctypes.c_ulonglong),
+        ("reserved", ctypes.c_ulonglong),
+        ("free", ctypes.c_ulonglong),
+        ("used", ctypes.c_ulonglong),
+    )
+
+
+class _Call(NamedTuple):
     """A getter with its bound arguments and result buffer."""
 
     metric: str
@@ -63,12 +81,17 @@ class DeviceReader:
         self._is_mig_instance = info.parent is not None
         self._unsupported: dict[str, Value] = {}
         self._kept: dict[str, Value] = {}
+        self._base: dict[str, Value] = {}
+        self._base_is_stale = True
+        self._base_impossible = 0
+        self._has_doubt = False
         self._due_s: dict[Group, float] = {}
         self._calls = {group: self._bind(group) for group in Group}
-        self._utilization = pynvml.c_nvmlUtilization_t()
+        self._utilization = Utilization()
         self._utilization_ref = ctypes.byref(self._utilization)
-        self._memory = pynvml.c_nvmlMemory_v2_t()
-        self._memory.version = MEMORY_V2
+        self._memory = MemoryV2()
+        self._memory.version = pynvml.nvmlMemory_v2
+        self._memory_ref = ctypes.byref(self._memory)
         self._read_memory = library.find("nvmlDeviceGetMemoryInfo_v2")
         fields = FIELDS if gpm is not None else FIELDS + PCIE_FIELDS
         self._fields: tuple[Field, ...] = () if self._is_mig_instance else fields
@@ -76,19 +99,19 @@ class DeviceReader:
         wddm = text(info.static.get("driver_model")) == "WDDM"
         self._processes = ProcessReader(library, handle, info.key, wddm=wddm)
         self._limits = tuple(number(info.static.get(f"power_limit_{kind}_w")) for kind in ("max", "default"))
+        self._power_bound_w = float("inf")
         self._power_watch = FrozenPower()
         self.is_power_frozen = False
 
     def read(self, now_s: float, *, details: bool) -> DeviceSample:
         """All values of this moment. Raises DeviceLost, and NvmlError when the whole session is over."""
-        values: dict[str, Value] = dict(self._unsupported)
+        self._rarely(now_s)
+        values = self._base.copy()
+        self._has_doubt = self._base_impossible > 0
         self._core(values)
-        self._rarely(values, now_s)
         # Counted without the details: a hardware counter that is NaN for a moment is not a sick driver.
-        impossible = sum(
-            1 for value in values.values() if isinstance(value, Missing) and value.reason is Reason.IMPLAUSIBLE
-        )
-        state = DeviceState.SICK if impossible >= SICK_COUNT else DeviceState.OK
+        is_sick = self._has_doubt and _impossible(values) >= SICK_COUNT
+        state = DeviceState.SICK if is_sick else DeviceState.OK
         if details:
             self._details(values)
         elif self._gpm is not None:
@@ -146,37 +169,41 @@ class DeviceReader:
         """The hot loop: one C call, one comparison, one reading per figure."""
         retire: list[_Call] | None = None
         for call in self._calls[group]:
-            code = call.function(*call.arguments)
+            metric, function, arguments, out, per, low, high = call
+            code = function(*arguments)
             if code == SUCCESS:
-                raw = call.out.value if call.per == 1 else call.out.value / call.per
-                if call.low <= raw <= call.high and raw < 0x7FFFFFF0:
-                    values[call.metric] = Reading(raw, SOURCE)
+                raw = out.value if per == 1 else out.value / per
+                if low <= raw <= high and raw < 0x7FFFFFF0:
+                    values[metric] = Reading(raw, SOURCE)
                 else:
-                    values[call.metric] = _unusual(call.metric, raw)
+                    values[metric] = _unusual(metric, raw)
+                    self._has_doubt = True
                 continue
-            values[call.metric] = self._failed(call.metric, code)
+            values[metric] = self._failed(metric, code)
             if code in NEVER:
                 retire = [*(retire or ()), call]
         for call in retire or ():
             self._calls[group].remove(call)
-            self._unsupported[call.metric] = values[call.metric]
+            self._retire(call.metric, values[call.metric])
 
     def _utilization_values(self, values: dict[str, Value]) -> None:
         code = self._library.call("nvmlDeviceGetUtilizationRates", self.handle, self._utilization_ref)
         if code == SUCCESS:
-            values["gpu_utilization"] = checked("gpu_utilization", self._utilization.gpu / 100, SOURCE)
-            values["memory_utilization"] = checked("memory_utilization", self._utilization.memory / 100, SOURCE)
+            busy, memory = self._utilization.gpu, self._utilization.memory
+            self._has_doubt = self._has_doubt or busy > 100 or memory > 100
+            values["gpu_utilization"] = checked("gpu_utilization", busy / 100, SOURCE)
+            values["memory_utilization"] = checked("memory_utilization", memory / 100, SOURCE)
             return
         for metric in ("gpu_utilization", "memory_utilization"):
             values[metric] = self._failed(metric, code)
             if code in NEVER:
-                self._unsupported[metric] = values[metric]
+                self._retire(metric, values[metric])
 
     def _memory_values(self, values: dict[str, Value]) -> None:
         """Version 2 keeps what the driver reserves apart; version 1 (old drivers) counts it as used."""
         if self._read_memory is not None:
             memory = self._memory
-            code = self._read_memory(self.handle, ctypes.byref(memory))
+            code = self._read_memory(self.handle, self._memory_ref)
             if code == SUCCESS:
                 self._store_memory(values, memory.total, memory.used, memory.free, memory.reserved)
                 return
@@ -194,6 +221,15 @@ class DeviceReader:
                 values[metric] = self._failed(metric, code)
 
     def _store_memory(self, values: dict[str, Value], total: int, used: int, free: int, reserved: int | None) -> None:
+        if 0 < total < PLAUSIBLE_BYTES and used <= total and free <= total and (reserved or 0) <= total:
+            values["memory_total_bytes"] = Reading(total, SOURCE)
+            values["memory_used_bytes"] = Reading(used, SOURCE)
+            values["memory_free_bytes"] = Reading(free, SOURCE)
+            if reserved is not None:
+                values["memory_reserved_bytes"] = Reading(reserved, SOURCE)
+            self._kept["memory_total_bytes"] = values["memory_total_bytes"]
+            return
+        self._has_doubt = True
         values["memory_total_bytes"] = checked("memory_total_bytes", total, SOURCE)
         values["memory_used_bytes"] = checked("memory_used_bytes", used, SOURCE)
         values["memory_free_bytes"] = checked("memory_free_bytes", free, SOURCE)
@@ -206,15 +242,25 @@ class DeviceReader:
             values["memory_used_bytes"] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{used} > {total}")
         self._kept["memory_total_bytes"] = values["memory_total_bytes"]
 
-    def _rarely(self, values: dict[str, Value], now_s: float) -> None:
+    def _rarely(self, now_s: float) -> None:
+        """Read what is due of the figures that are not read in every sweep, and prepare what a sweep starts from."""
         for group in (Group.RARE, Group.SLOW):
             if now_s >= self._due_s.get(group, 0.0):
                 self._due_s[group] = now_s + group.value
-                fresh: dict[str, Value] = {}
-                self._run(group, fresh)
-                self._kept.update(fresh)
-        for metric, value in self._kept.items():
-            values.setdefault(metric, value)
+                self._run(group, self._kept)
+                self._base_is_stale = True
+        if self._base_is_stale:
+            self._base_is_stale = False
+            self._base = {**self._unsupported, **self._kept}
+            self._base_impossible = _impossible(self._base)
+            # Laptops often tell only the limit in force.
+            limits = (*self._limits, number(self._kept.get("power_limit_w")))
+            self._power_bound_w = POWER_MARGIN * max((limit for limit in limits if limit), default=float("inf"))
+
+    def _retire(self, metric: str, value: Value) -> None:
+        """This card has no such figure: it is not asked again."""
+        self._unsupported[metric] = value
+        self._base_is_stale = True
 
     def _details(self, values: dict[str, Value]) -> None:
         if self._fields:
@@ -238,17 +284,15 @@ class DeviceReader:
                 values[field.metric] = self._failed(field.metric, each)
         lasting = [f for f in self._fields if _is_never(values[f.metric])]
         if lasting:
-            self._unsupported.update({f.metric: values[f.metric] for f in lasting})
+            for field in lasting:
+                self._retire(field.metric, values[field.metric])
             self._fields = tuple(f for f in self._fields if f not in lasting)
 
     def _bound(self, values: dict[str, Value]) -> None:
         """What is impossible for this very card although it is possible for some card."""
-        # Laptops often tell only the limit in force.
-        limits = (*self._limits, number(values.get("power_limit_w")))
-        bound_w = POWER_MARGIN * max((limit for limit in limits if limit), default=float("inf"))
         for metric in ("power_w", "power_instant_w"):
             power = number(values.get(metric))
-            if power is not None and power > bound_w:
+            if power is not None and power > self._power_bound_w:
                 values[metric] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{power:.0f} W")
 
     def _freeze(self, values: dict[str, Value], now_s: float) -> None:
@@ -268,6 +312,10 @@ class DeviceReader:
 
 def _is_impossible(value: Value) -> bool:
     return isinstance(value, Missing) and value.reason is Reason.IMPLAUSIBLE
+
+
+def _impossible(values: Mapping[str, Value]) -> int:
+    return sum(map(_is_impossible, values.values()))
 
 
 def _is_never(value: Value) -> bool:
