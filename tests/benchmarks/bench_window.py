@@ -188,13 +188,13 @@ def window_child(arguments: Sequence[str] = ("--scenario", SCENARIO)) -> int:
         notifier.append(QSocketNotifier(sys.stdin.fileno(), QSocketNotifier.Type.Read))
         notifier[0].activated.connect(watch.asked)
 
-    started = parts.make_origin
+    started = parts.make_live_origin
 
     def origin(*rest: object) -> object:
         listen()
         return started(*rest)
 
-    parts.make_origin = origin
+    parts.make_live_origin = origin
     return composition.run_window(parse(list(arguments)))
 
 
