@@ -6,6 +6,7 @@ Exit codes: 0 fine, 1 findings that need action, 2 wrong usage or unreadable inp
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import sys
 import traceback
@@ -46,6 +47,8 @@ class _Parser(argparse.ArgumentParser):
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. Never raises."""
     _use_utf8()
+    # What goes wrong is told in sentences (``sampling.tell``); the log lines beside them would only repeat it.
+    logging.getLogger("gpumon").addHandler(logging.NullHandler())
     arguments = list(sys.argv[1:] if argv is None else argv)
     set_language(_language(arguments))
     try:

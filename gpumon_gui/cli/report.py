@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from gpumon_gui.core.formatters import DASH, memory_pair, pair, value_text, watts
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS
-from gpumon_gui.core.model import DeviceInfo, DeviceKind, DeviceSample, DeviceState, ProcessSample, Sample, SourceState
+from gpumon_gui.core.model import DeviceSample, DeviceState, ProcessSample, Sample, SourceState
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT, health_text, missing_text
 from gpumon_gui.core.values import Missing, Value
+from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
 
 #: In this order, those that have a value. Pairs are written apart.
 _LINES = (
@@ -41,25 +42,27 @@ _EXPECTED = ("gpu_utilization", "memory_used_bytes", "temperature_c", "power_w")
 
 def text(sample: Sample) -> str:
     """The page."""
-    parts = [block for info in sample.inventory if (block := _device(info, sample.devices.get(info.key)))]
+    shown = adapters(sample.inventory)
+    parts = [block for adapter in shown if (block := _device(adapter, sample.devices.get(adapter.info.key)))]
     if not parts:
         parts.append(_("No GPU can be read."))
     parts.append(_processes(sample))
     parts.append(_host(sample))
     troubles = [health for health in sample.health if health.state is not SourceState.ABSENT and health.code]
-    if not any(info.kind is not DeviceKind.SOFTWARE for info in sample.inventory):
+    if not shown:
         troubles = [health for health in sample.health if health.code]
     if troubles:
         parts.append("\n".join(f"{health.name}: {health_text(health)}" for health in troubles))
     return "\n\n".join(parts)
 
 
-def _device(info: DeviceInfo, device: DeviceSample | None) -> str:
-    if info.kind is DeviceKind.SOFTWARE or device is None:
+def _device(adapter: Adapter, device: DeviceSample | None) -> str:
+    if device is None:
         return ""
-    title = f"GPU {info.index}  {info.name}"
-    if info.kind is DeviceKind.MIG:
-        title = f"  MIG {info.index}  {info.name}"
+    info = adapter.info
+    title = f"{'NPU' if adapter.is_npu else 'GPU'} {adapter.number}  {info.name}"
+    if adapter.parent_number is not None:
+        title = f"GPU {adapter.parent_number} · MIG {adapter.number}  {info.name}"
     if info.pci_address:
         title += f"  [{info.pci_address}]"
     lines = [title]

@@ -65,7 +65,8 @@ def sampler_command() -> tuple[str, ...]:
     """How this program starts its sampler."""
     if getattr(sys, "frozen", False):
         return (sys.executable, "--sampler-child")
-    return (sys.executable, "-m", "gpumon_gui", "--sampler-child")
+    # -P: a file named like one of our modules in the user's folder must not be imported instead of it.
+    return (sys.executable, "-P", "-m", "gpumon_gui", "--sampler-child")
 
 
 def sampler_environment(environment: Mapping[str, str], *, frozen: bool) -> dict[str, str]:

@@ -165,16 +165,17 @@ _DRM: dict[str, str] = {
 }
 
 _HOST: dict[str, str] = {
-    "cpu_utilization": "psutil.cpu_percent",
-    "ram_used_bytes": "psutil.virtual_memory: total - available",
-    "ram_total_bytes": "psutil.virtual_memory: total",
-    "swap_used_bytes": "psutil.swap_memory: used",
-    "swap_total_bytes": "psutil.swap_memory: total",
-    "process_cpu": "psutil.Process.cpu_times: Δ/Δt",
-    "process_rss_bytes": "psutil.Process.memory_info: rss",
-    "process_threads": "psutil.Process.num_threads",
-    "process_read_bytes_per_s": "psutil.Process.io_counters: read_bytes, Δ/Δt",
-    "process_write_bytes_per_s": "psutil.Process.io_counters: write_bytes, Δ/Δt",
+    # Linux reads /proc itself, other systems through psutil: the same counters of the operating system.
+    "cpu_utilization": "/proc/stat, psutil.cpu_times: Δ/Δt",
+    "ram_used_bytes": "/proc/meminfo, psutil.virtual_memory: total - available",
+    "ram_total_bytes": "/proc/meminfo, psutil.virtual_memory: total",
+    "swap_used_bytes": "/proc/meminfo, psutil.swap_memory: used",
+    "swap_total_bytes": "/proc/meminfo, psutil.swap_memory: total",
+    "process_cpu": "/proc/PID/stat, psutil.Process.cpu_times: Δ/Δt",
+    "process_rss_bytes": "/proc/PID/stat, psutil.Process.memory_info: rss",
+    "process_threads": "/proc/PID/stat, psutil.Process.num_threads",
+    "process_read_bytes_per_s": "/proc/PID/io, psutil.Process.io_counters: read_bytes, Δ/Δt",
+    "process_write_bytes_per_s": "/proc/PID/io, psutil.Process.io_counters: write_bytes, Δ/Δt",
 }
 
 # The recorded traces hold NVML's figures, some of them through older calls.

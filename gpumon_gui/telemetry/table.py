@@ -8,16 +8,31 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
+import psutil
+
 from gpumon_gui.core.clock import Clock
+from gpumon_gui.telemetry.absent_host import AbsentHost
 from gpumon_gui.telemetry.base import Source
 from gpumon_gui.telemetry.drm.source import DrmSource
+from gpumon_gui.telemetry.dxgi.pnp import load_pnp
 from gpumon_gui.telemetry.dxgi.source import DxgiSource
 from gpumon_gui.telemetry.host import HostSource
+from gpumon_gui.telemetry.nvml.bus import WindowsBus
 from gpumon_gui.telemetry.nvml.source import NvmlSource
 from gpumon_gui.telemetry.pdh.source import PdhSource
 from gpumon_gui.telemetry.sampler import Host, Sampler
 
-SOURCES: tuple[Callable[[], Source], ...] = (NvmlSource, DxgiSource, PdhSource, DrmSource)
+
+def _nvml() -> NvmlSource:
+    """On Windows the plug-and-play manager tells which cards sleep; it is known to the Windows sources."""
+    return NvmlSource(bus=WindowsBus(load_pnp(), _has_battery)) if sys.platform == "win32" else NvmlSource()
+
+
+def _has_battery() -> bool:
+    return psutil.sensors_battery() is not None
+
+
+SOURCES: tuple[Callable[[], Source], ...] = (_nvml, DxgiSource, PdhSource, DrmSource)
 
 
 def build_sampler(
@@ -39,4 +54,6 @@ def build_sampler(
     else:
         made = [make() for make in SOURCES]
         sources, host = [source for source in made if sys.platform in source.platforms], HostSource()
+    if "host" in skip:
+        host = AbsentHost()
     return Sampler([source for source in sources if source.name not in skip], host, clock, on_enter)

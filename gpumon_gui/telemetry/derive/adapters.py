@@ -42,3 +42,9 @@ def adapters(inventory: Sequence[DeviceInfo]) -> tuple[Adapter, ...]:
         instances = sorted((child for child in inventory if child.parent == info.key), key=lambda child: child.index)
         made += [Adapter(child, place, number) for place, child in enumerate(instances)]
     return tuple(made)
+
+
+def first_choice(shown: Sequence[Adapter]) -> Adapter:
+    """The adapter on show before anybody chose: the first card of its own, since a laptop's number 0 is the graphics
+    inside the processor and not what computes (TrafficMonitor issue 1627)."""
+    return next((adapter for adapter in shown if adapter.info.kind is DeviceKind.DISCRETE), shown[0])

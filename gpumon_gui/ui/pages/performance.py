@@ -20,7 +20,7 @@ from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceSample, DeviceSta
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT
 from gpumon_gui.core.values import Reading, Value, number
 from gpumon_gui.history.ring import Ring
-from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
+from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.charts.decimate import Array
@@ -138,7 +138,7 @@ class PerformancePage(QWidget):
             self.empty.explain(sample, status.text)
             return
         if self._selected not in [adapter.info.key for adapter in shown]:
-            self._selected = shown[0].info.key
+            self._selected = first_choice(shown).info.key
         self._show_list(sample, shown)
         adapter = next(adapter for adapter in shown if adapter.info.key == self._selected)
         self._show_device(self._subject(sample, adapter), sample)

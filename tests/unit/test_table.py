@@ -1,0 +1,49 @@
+"""The sources a sampler is built from, and the ones it leaves out."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from gpumon_gui.core.clock import FakeClock
+from gpumon_gui.core.model import Demand
+from gpumon_gui.telemetry.synthetic.scenario import UnknownScenario
+from gpumon_gui.telemetry.table import SOURCES, build_sampler
+
+
+def test_every_source_of_this_system_is_in_the_health() -> None:
+    expected = [source.name for make in SOURCES if sys.platform in (source := make()).platforms]
+    sampler = build_sampler(clock=FakeClock())
+    try:
+        health = sampler.sweep(Demand()).health
+    finally:
+        sampler.close()
+    assert [entry.name for entry in health] == [*expected, "host"]
+
+
+def test_a_source_left_out_leaves_the_others() -> None:
+    sampler = build_sampler(scenario="one-gpu-training", skip=frozenset({"nvml"}), clock=FakeClock())
+    try:
+        sample = sampler.sweep(Demand())
+    finally:
+        sampler.close()
+    assert sample.inventory == ()
+    assert sample.host.values
+
+
+def test_without_the_host_the_gpus_and_their_pids_stay() -> None:
+    sampler = build_sampler(scenario="one-gpu-training", skip=frozenset({"host"}), clock=FakeClock())
+    try:
+        sample = sampler.sweep(Demand())
+    finally:
+        sampler.close()
+    assert len(sample.devices) == 1
+    assert sample.processes
+    assert all(process.uses and not process.name for process in sample.processes)
+    assert sample.host.values == {}
+
+
+def test_an_unknown_scenario_is_refused_with_the_names_there_are() -> None:
+    with pytest.raises(UnknownScenario, match="one-gpu-training"):
+        build_sampler(scenario="nonsense", clock=FakeClock())
