@@ -137,9 +137,12 @@ def _one(infos: Sequence[DeviceInfo]) -> DeviceInfo:
     kind = next((info.kind for info in infos if info.kind is not DeviceKind.UNKNOWN), DeviceKind.UNKNOWN)
     # Windows' view decides what kind of adapter it is: NVML calls everything a card.
     kind = next((info.kind for info in infos if "dxgi" in info.sources), kind)
+    # A source that knows nothing else of a card (it sleeps, or only counters name it) does not know its name either.
+    name = next((info.name for info in infos if info.static), first.name)
     return replace(
         first,
-        key=key_of(pci, luid, uuid, first.name),
+        name=name,
+        key=key_of(pci, luid, uuid, name),
         vendor=next((info.vendor for info in infos if info.vendor), ""),
         kind=kind,
         index=next((info.index for info in infos if "dxgi" in info.sources), first.index),

@@ -323,8 +323,8 @@ def config_manager() -> ConfigManager:
 
 def test_devices_by_their_place_on_the_bus() -> None:
     assert config_manager().devices() == (
-        PnpDevice(1, (1, 0, 0), rf"{DISPLAY}\0001"),
-        PnpDevice(3, (0, 11, 1), ""),
+        PnpDevice(1, (1, 0, 0), rf"{DISPLAY}\0001", r"PCI\VEN_10DE&DEV_2684\4&1"),
+        PnpDevice(3, (0, 11, 1), "", r"PCI\VEN_8086&DEV_7D1D\3&1"),
     )
 
 

@@ -190,3 +190,11 @@ def test_a_process_seen_by_two_sources_is_one_use() -> None:
         assert use.kind is UseKind.COMPUTE
         assert use.engine == "Cuda"
         assert use.values["process_memory_bytes"] == Reading(1 << 30, "pdh")
+
+
+def test_a_source_that_knows_nothing_else_of_a_card_does_not_name_it() -> None:
+    """A sleeping card is "NVIDIA GPU" to its own source; Windows knows its name."""
+    sleeping = info("nvml", "NVIDIA GPU", pci=PCI)
+    named = replace(info("dxgi", "NVIDIA GeForce RTX 3070", pci=PCI, luid=LUID), static={"hags": Reading("on", "dxgi")})
+    (one,) = merge_infos({"nvml": [sleeping], "dxgi": [named], "pdh": [PDH]}).inventory
+    assert one.name == "NVIDIA GeForce RTX 3070"

@@ -195,13 +195,14 @@ def test_counters_become_speeds_over_wrap_and_reset() -> None:
     assert readings == {250}
 
 
-def test_a_sleeping_gpu_is_neither_woken_nor_kept_awake() -> None:
-    watch = Watch("laptop-hybrid")
+@pytest.mark.parametrize("name", ["laptop-hybrid", "windows-asleep"])
+def test_a_sleeping_gpu_is_neither_woken_nor_kept_awake(name: str) -> None:
+    watch = Watch(name)
     library = watch.machine.nvml
     assert library is not None
     states: list[DeviceState] = []
     for sample in watch.run(100):
-        (key,) = (info.key for info in sample.inventory if info.vendor == "nvidia")
+        (key,) = (info.key for info in sample.inventory if info.vendor.lower() == "nvidia")
         states.append(sample.devices[key].state)
         if len(states) <= 20:
             assert not library.calls, "NVML was touched while its only GPU slept"

@@ -29,11 +29,13 @@ _MAX_CHARS = 1 << 20
 
 
 class PnpDevice(NamedTuple):
-    """A present display adapter or accelerator. ``node`` is its DEVINST; ``driver_key`` its class key, if any."""
+    """A present display adapter or accelerator. ``node`` is its DEVINST; ``driver_key`` its class key, if any;
+    ``identity`` names vendor and model (``PCI\\VEN_10DE&DEV_…``)."""
 
     node: int
     address: tuple[int, int, int]
     driver_key: str
+    identity: str = ""
 
 
 class Pnp(Protocol):
@@ -88,7 +90,7 @@ class ConfigManager:
                     continue
                 driver = self._property(node.value, _DRIVER) or b""
                 address = (bus, place >> 16, place & 0xFFFF)
-                found.append(PnpDevice(node.value, address, _text(driver)))
+                found.append(PnpDevice(node.value, address, _text(driver), identity))
         return tuple(found)
 
     def power_state(self, node: int) -> int | None:

@@ -11,11 +11,12 @@ from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.model import Demand, DeviceInfo, DeviceKey, DeviceSample, DeviceState, ProcessUse, SourceState
 from gpumon_gui.core.values import Reason, number
 from gpumon_gui.telemetry.base import Note, SourceUnavailable
+from gpumon_gui.telemetry.nvml.bus import Bus, LinuxBus, NoBus
 from gpumon_gui.telemetry.nvml.library import Library, NvmlError, load
 from gpumon_gui.telemetry.nvml.locate import candidates
 from gpumon_gui.telemetry.nvml.rest import RestPolicy
 from gpumon_gui.telemetry.nvml.session import UNNAMED, Session, gone, placeholder
-from gpumon_gui.telemetry.runtime_pm import PowerState, nvidia_devices, power_state, sysfs_address
+from gpumon_gui.telemetry.runtime_pm import PowerState
 
 BUS_SCAN_S = 30.0  #: how often the PCI bus is looked at for new cards
 RETRY_S = 5.0  #: pause between attempts to start NVML again, and between counts of devices
@@ -36,7 +37,8 @@ class NvmlSource:
     """The NVIDIA driver's management library.
 
     ``root`` is where sysfs and procfs are looked up, so that a recorded tree is a test; ``load_library`` gives the
-    library, so that a stand-in can enter below this source.
+    library, so that a stand-in can enter below this source. ``bus`` says which cards there are and which of them sleep;
+    without one Linux' own is looked at, and elsewhere no card is known to sleep.
     """
 
     name = "nvml"
@@ -49,10 +51,11 @@ class NvmlSource:
         load_library: Callable[[], Library] = load_system_library,
         root: Path = Path("/"),
         platform: str = sys.platform,
+        bus: Bus | None = None,
     ) -> None:
         self._load_library = load_library
         self._root = root
-        self._looks_at_power = platform == "linux"
+        self._plugged: Bus = bus or (LinuxBus(root) if platform == "linux" else NoBus())
         self._library: Library | None = None
         self._session: Session | None = None
         self._rest = RestPolicy()
@@ -163,15 +166,13 @@ class NvmlSource:
 
     def _look(self, now_s: float) -> None:
         """Read the power states from the PCI bus, without touching a device."""
-        if not self._looks_at_power:
-            return
         if now_s >= self._bus_due_s:
             self._bus_due_s = now_s + BUS_SCAN_S
-            self._bus = [found for found in nvidia_devices(self._root) if self._is_ours(found[0])]
-            self._power = {address: power_state(self._root, address) for address, _name in self._bus}
+            self._bus = self._plugged.cards()
+            self._power = {address: self._plugged.power(address) for address, _name in self._bus}
         for address, power in self._power.items():
             if power.can_sleep or power.asleep:  # a card that may not sleep need not be asked in every sweep
-                self._power[address] = power_state(self._root, address)
+                self._power[address] = self._plugged.power(address)
 
     def _ensure(self, now_s: float) -> None:
         """Start NVML if that is allowed now."""
@@ -234,14 +235,6 @@ class NvmlSource:
             return False
         passed_s = now.monotonic_s - before.monotonic_s
         return now.utc_s - before.utc_s - passed_s > SUSPEND_S or passed_s > ABSENCE_S
-
-    def _is_ours(self, address: str) -> bool:
-        """Whether NVIDIA's driver has the card; others are passed through to a guest or belong to nouveau."""
-        link = self._root / "sys/bus/pci/devices" / sysfs_address(address) / "driver"
-        try:
-            return link.readlink().name == "nvidia"
-        except OSError:
-            return False
 
     def _woken(self) -> bool:
         """Whether a card is awake that slept, or was not there, when the session began: only a new one sees it."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from gpumon_gui.core.clock import Clock, FakeClock, Instant
 from gpumon_gui.core.model import Demand, DeviceInfo, DeviceKey, DeviceSample, ProcessUse
 from gpumon_gui.telemetry.base import Note, Source
+from gpumon_gui.telemetry.nvml.bus import Bus
 from gpumon_gui.telemetry.nvml.library import Library
 from gpumon_gui.telemetry.nvml.source import NvmlSource
 from gpumon_gui.telemetry.synthetic.host import SyntheticHost
@@ -154,9 +155,11 @@ class Staged:
 NOWHERE = Path(os.devnull)  #: a root without any file below it: no PCI bus, no sleep
 
 
-def nvml_source(library: NvmlStandIn, root: Path = NOWHERE, platform: str = "linux") -> NvmlSource:
+def nvml_source(
+    library: NvmlStandIn, root: Path = NOWHERE, platform: str = "linux", bus: Bus | None = None
+) -> NvmlSource:
     """The real NVML source over a stand-in library."""
-    return NvmlSource(lambda: Library(library, "stand-in"), root, platform)
+    return NvmlSource(lambda: Library(library, "stand-in"), root, platform, bus)
 
 
 def nvidia_machine(

@@ -14,11 +14,13 @@ from typing import Any
 
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.telemetry.dxgi import library as kmt
-from gpumon_gui.telemetry.dxgi.pnp import POWER_D0, PnpDevice
+from gpumon_gui.telemetry.dxgi.pnp import POWER_D0, POWER_D3, PnpDevice
 from gpumon_gui.telemetry.pdh import status as pdh_status
 from gpumon_gui.telemetry.synthetic.loads import Load
+from gpumon_gui.telemetry.synthetic.nvml_library import NvmlStandIn
 
 GIB = 1 << 30
+DOZE_S = 10.0  #: a laptop's GPU is in D3 so long after its last use (omencore pull request 166)
 _ITEM = struct.Struct("<QI4xq")
 _ITEM_DOUBLE = struct.Struct("<QI4xd")
 
@@ -48,7 +50,7 @@ class Adapter:
     engines: tuple[str, ...]
     workers: tuple[Worker, ...] = ()
     temperature_c: float = 0.0
-    power_state: int | None = POWER_D0
+    power_state: Callable[[], int | None] = lambda: POWER_D0
 
     @property
     def place(self) -> str:
@@ -214,11 +216,39 @@ class PnpStandIn:
 
     def devices(self) -> tuple[PnpDevice, ...]:
         """Display adapters present."""
-        return tuple(PnpDevice(number + 1, one.address, "") for number, one in enumerate(self._adapters))
+        return tuple(
+            PnpDevice(number, one.address, "", f"PCI\\VEN_{one.vendor_id:04X}&DEV_{one.device_id:04X}")
+            for number, one in enumerate(self._adapters, 1)
+        )
 
     def power_state(self, node: int) -> int | None:
         """DEVICE_POWER_STATE."""
-        return self._adapters[node - 1].power_state
+        return self._adapters[node - 1].power_state()
+
+
+class Doze:
+    """Power state of a Windows laptop's second GPU: off when nobody used it for 10 s. ``wakes`` counts how often NVML
+    was started on it while it was off."""
+
+    def __init__(self, clock: Clock, library: NvmlStandIn, bus: str, used: Callable[[float], bool]) -> None:
+        self._clock = clock
+        self._begin_s = clock.now().monotonic_s
+        self._library = library
+        self._bus = bus
+        self._used = used
+        self._last_use_s = float("-inf")
+        self._is_off = not used(0.0)
+        self.wakes = 0
+
+    def __call__(self) -> int:
+        """DEVICE_POWER_STATE now."""
+        now_s = self._clock.now().monotonic_s - self._begin_s
+        held = self._bus in self._library.attached
+        self.wakes += self._is_off and held
+        if held or self._used(now_s):
+            self._last_use_s = now_s
+        self._is_off = now_s - self._last_use_s >= DOZE_S
+        return POWER_D3 if self._is_off else POWER_D0
 
 
 class EmptyRegistry:

@@ -9,6 +9,7 @@ from gpumon_gui.telemetry.base import Source, SourceUnavailable
 from gpumon_gui.telemetry.drm.source import DrmSource
 from gpumon_gui.telemetry.dxgi.library import D3dkmt
 from gpumon_gui.telemetry.dxgi.source import DxgiSource, Windows
+from gpumon_gui.telemetry.nvml.bus import WindowsBus
 from gpumon_gui.telemetry.nvml.library import Library
 from gpumon_gui.telemetry.nvml.source import NvmlSource
 from gpumon_gui.telemetry.pdh.library import Pdh
@@ -21,6 +22,7 @@ from gpumon_gui.telemetry.synthetic.scenario import NOWHERE, Machine, Scenario, 
 from gpumon_gui.telemetry.synthetic.trees import DrmCard, Painter
 from gpumon_gui.telemetry.synthetic.windows_library import (
     Adapter,
+    Doze,
     EmptyRegistry,
     KmtStandIn,
     PdhStandIn,
@@ -112,6 +114,46 @@ def windows_laptop(clock: Clock) -> Machine:
     return Machine(sources, SyntheticHost(clock, people, cores=14, ram_gib=32), library)
 
 
+def windows_asleep(clock: Clock) -> Machine:
+    """Windows on a hybrid laptop: the NVIDIA GPU is off and is used from second 20 to 40."""
+
+    def wanted(now_s: float) -> bool:
+        return 20 <= now_s < 40
+
+    board = card(RTX_3070_LAPTOP, lambda now_s: 0.8 if wanted(now_s) else 0.0, used_gib=0.2, bus="00000000:01:00.0")
+    board.figures["driver_model"] = 0
+    library = NvmlStandIn(Driver([board], b"572.83"), clock)
+    doze = Doze(clock, library, board.bus, wanted)
+    adapters = (
+        Adapter(
+            0xF4A1, "Intel(R) Iris(R) Xe Graphics", 0x8086, 0x46A6, 1 << 5 | 3, (0, 2, 0), 0.125, 15.9, INTEL_ENGINES,
+            (Worker(1_304, {0: desktop()}, 0.0, 0.35),),
+        ),
+        Adapter(
+            0x11B3C, RTX_3070_LAPTOP.name, 0x10DE, 0x249D, 1 << 4 | 3, (1, 0, 0), 7.8, 15.9, NVIDIA_ENGINES,
+            temperature_c=58, power_state=doze,
+        ),
+    )  # fmt: skip
+    bus = WindowsBus(PnpStandIn(adapters), lambda: True)
+    sources: list[Source] = [nvml_source(library, platform="win32", bus=bus), *_windows(adapters, clock)]
+    host = SyntheticHost(clock, [Person(1_304, "dwm.exe")])
+    return Machine(sources, host, library, wakes=lambda: doze.wakes)
+
+
+def windows_sums(clock: Clock) -> Machine:
+    """Windows: three engines at 90 % each, and a compositor that is charged with exabytes."""
+    engines = {3: steady(0.9), COPY: steady(0.9), COPY + 1: steady(0.9)}
+    adapters = (
+        Adapter(
+            0x11B3C, "NVIDIA GeForce RTX 3070", 0x10DE, 0x2484, 3, (1, 0, 0), 7.8, 15.9, NVIDIA_ENGINES,
+            (Worker(2_200, engines, 1.5, 0.1), Worker(1_304, {0: steady(0.02)}, 7.9e9, 0.0)),
+        ),
+    )  # fmt: skip
+    people = [Person(2_200, "obs64.exe"), Person(1_304, "dwm.exe")]
+    sources = _windows(adapters, clock)
+    return Machine([NvmlSource(_absent, NOWHERE, "win32"), *sources], SyntheticHost(clock, people))
+
+
 def windows_without_counters(clock: Clock) -> Machine:
     """Windows whose counter registry is damaged: no GPU counters."""
     adapters = (
@@ -163,7 +205,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         "windows-laptop",
         N_("Windows on a hybrid laptop, with CUDA at work."),
         windows_laptop,
-        rows=(4, 19, 20, 22),
+        rows=(4, 22),
         shows=(
             "NVIDIA GeForce RTX 3070 Laptop GPU | engine Cuda: 9",
             "NVIDIA GeForce RTX 3070 Laptop GPU | engine Compute_0: ",
@@ -175,10 +217,36 @@ SCENARIOS: tuple[Scenario, ...] = (
         watch_s=8,
     ),
     Scenario(
+        "windows-asleep",
+        N_("Windows on a hybrid laptop whose NVIDIA GPU is off and is used for a while."),
+        windows_asleep,
+        rows=(21,),
+        shows=(
+            "NVIDIA GeForce RTX 3070 Laptop GPU: Asleep. GPUMon does not wake it.",
+            "NVIDIA GeForce RTX 3070 Laptop GPU | GPU utilization: — asleep, not woken",
+            "nvml: All GPUs of this source are asleep",
+        ),
+        never=("lost this GPU",),
+        watch_s=15,
+    ),
+    Scenario(
+        "windows-sums",
+        N_("Windows: several engines are busy at once, and a process is charged with exabytes."),
+        windows_sums,
+        rows=(19, 20),
+        shows=(
+            "NVIDIA GeForce RTX 3070 | Busiest engine: 90 %",
+            "obs64.exe 2200 | GPU: 90 %",
+            "obs64.exe 2200 | Dedicated GPU memory: 1.5 GiB",
+            "dwm.exe 1304 | Dedicated GPU memory: — the driver gave an impossible value",
+        ),
+        never=("270 %", "180 %"),
+    ),
+    Scenario(
         "windows-no-counters",
         N_("Windows whose GPU performance counters are damaged."),
         windows_without_counters,
-        rows=(19, 25),
+        rows=(25,),
         shows=(
             "pdh: Windows' GPU performance counters are missing or damaged. Run 'lodctr /R'",
             "(0xC0000BB8)",
