@@ -140,7 +140,7 @@ def test_a_program_that_does_not_exist_is_an_os_error() -> None:
 
 
 def test_the_command_is_this_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sampler_command() == (sys.executable, "-m", "gpumon_gui", "--sampler-child")
+    assert sampler_command() == (sys.executable, "-P", "-m", "gpumon_gui", "--sampler-child")
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert sampler_command() == (sys.executable, "--sampler-child")
 
