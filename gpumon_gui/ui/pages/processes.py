@@ -360,6 +360,8 @@ class ProcessesPage(QWidget):
         menu.addSeparator()
         for name in ("open", "copy", "command"):
             menu.addAction(self._actions[name])
+        menu.addSeparator()
+        menu.addMenu(self.table.columns_menu(menu))  # the header's own menu cannot be reached by keyboard
         return menu
 
     # -- inside

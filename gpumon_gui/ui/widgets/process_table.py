@@ -19,11 +19,13 @@ from PySide6.QtGui import (
     QAction,
     QColor,
     QContextMenuEvent,
+    QFocusEvent,
     QFontMetrics,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
     QPainter,
+    QPaintEvent,
     QPalette,
     QPen,
 )
@@ -221,6 +223,7 @@ class ProcessTable(QTableView):
     def __init__(self, theme: Theme, proxy: ProcessFilter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._by_keyboard = False
         self.setModel(proxy)
         self._delegate = _Delegate(theme, self)
         self.setItemDelegate(self._delegate)
@@ -265,9 +268,9 @@ class ProcessTable(QTableView):
         for column in Col:
             self.setColumnWidth(column, header.sectionSizeFromContents(column).width())
 
-    def columns_menu(self) -> QMenu:
+    def columns_menu(self, parent: QWidget | None = None) -> QMenu:
         """A menu with a tick for each column; the name always stays."""
-        menu = QMenu(self)
+        menu = QMenu(_("Columns"), parent or self)
         for column in Col:
             action = QAction(_(COLUMNS[column].header), menu)
             action.setCheckable(True)
@@ -324,6 +327,23 @@ class ProcessTable(QTableView):
             event.ignore()  # pauses the window
         else:
             super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._by_keyboard = event.reason() in (Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason)
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._by_keyboard and self.hasFocus():
+            painter = QPainter(self.viewport())
+            painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
+            painter.drawRect(QRectF(self.viewport().rect()).adjusted(1, 1, -1, -1))
+            painter.end()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         index = (
