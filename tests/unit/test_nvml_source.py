@@ -33,11 +33,11 @@ CORE = Demand(details=False)
 class Desk:
     """A source over a stand-in driver, and a clock."""
 
-    def __init__(self, driver: Driver, root: Path = NOWHERE) -> None:
+    def __init__(self, driver: Driver, root: Path = NOWHERE, platform: str = "linux") -> None:
         self.clock = FakeClock()
         self.driver = driver
         self.library = NvmlStandIn(driver, self.clock)
-        self.source = NvmlSource(lambda: Library(self.library, "stand-in"), root, "linux")
+        self.source = NvmlSource(lambda: Library(self.library, "stand-in"), root, platform)
         self.source.open()
 
     def look(self, demand: Demand = DETAILS) -> list[tuple[DeviceInfo, DeviceSample]]:
@@ -248,6 +248,16 @@ def test_after_suspend_nvml_is_started_anew() -> None:
     desk.source.devices(later)
     assert desk.starts == 2
     assert "driver-restarted" not in desk.codes()
+
+
+@pytest.mark.parametrize(("platform", "starts"), [("win32", 2), ("linux", 1)])
+def test_a_long_silence_is_a_suspend_only_where_the_clock_runs_on_in_it(platform: str, starts: int) -> None:
+    """On Linux it is somebody who records twice an hour."""
+    desk = Desk(Driver([card(A100, steady(0.5))]), platform=platform)
+    desk.rest(3)
+    desk.clock.advance(1800.0)
+    desk.look()
+    assert desk.starts == starts
 
 
 def test_a_split_that_changes_is_noticed() -> None:

@@ -55,6 +55,7 @@ class NvmlSource:
     ) -> None:
         self._load_library = load_library
         self._root = root
+        self._clock_runs_in_sleep = platform == "win32"
         self._plugged: Bus = bus or (LinuxBus(root) if platform == "linux" else NoBus())
         self._library: Library | None = None
         self._session: Session | None = None
@@ -234,7 +235,8 @@ class NvmlSource:
         if before is None:
             return False
         passed_s = now.monotonic_s - before.monotonic_s
-        return now.utc_s - before.utc_s - passed_s > SUSPEND_S or passed_s > ABSENCE_S
+        jumped = now.utc_s - before.utc_s - passed_s > SUSPEND_S
+        return jumped or (self._clock_runs_in_sleep and passed_s > ABSENCE_S)
 
     def _woken(self) -> bool:
         """Whether a card is awake that slept, or was not there, when the session began: only a new one sees it."""

@@ -25,6 +25,11 @@ def steady(level: float, swing: float = 0.0, seed: int = 0) -> Load:
     return lambda now_s: min(1.0, max(0.0, level + swing * ripple(now_s, seed)))
 
 
+def cores(busy: float, swing: float = 0.0, seed: int = 0) -> Load:
+    """Processor cores that a process keeps busy: more than 1 for one that has many threads."""
+    return lambda now_s: max(0.0, busy + swing * ripple(now_s, seed))
+
+
 def training(level: float = 0.96, epoch_s: float = 24.0, pause_s: float = 3.0, seed: int = 0) -> Load:
     """Epochs at a level; between two the validation data are loaded and the GPU has little to do."""
 

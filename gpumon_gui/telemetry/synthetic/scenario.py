@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 import threading
 import weakref
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gpumon_gui.core.clock import Clock, FakeClock, Instant
+from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, DeviceInfo, DeviceKey, DeviceSample, ProcessUse
 from gpumon_gui.telemetry.base import Note, Source
 from gpumon_gui.telemetry.nvml.bus import Bus
@@ -56,9 +58,12 @@ class UnknownScenario(ValueError):  # noqa: N818 - reads as a statement
 
 
 class Tree:
-    """A folder that stands for ``/``: kernel files that change as the machine does. It vanishes with this object."""
+    """A folder that stands for ``/``: kernel files that change as the machine does. It vanishes with this object. Raises
+    UnknownScenario on Windows: PCI addresses have colons."""
 
     def __init__(self) -> None:
+        if sys.platform == "win32":
+            raise UnknownScenario(_("This scripted machine is made of files whose names Windows does not allow."))
         self.root = Path(tempfile.mkdtemp(prefix="gpumon-machine-"))
         self._now: dict[str, str] = {}
         weakref.finalize(self, shutil.rmtree, self.root, ignore_errors=True)

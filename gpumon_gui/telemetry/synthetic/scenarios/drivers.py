@@ -10,7 +10,7 @@ from gpumon_gui.telemetry.nvml.library import Library
 from gpumon_gui.telemetry.nvml.source import NvmlSource
 from gpumon_gui.telemetry.synthetic.cards import A100, GTX_1060, RTX_2080_SUPER, RTX_4090, card, sm
 from gpumon_gui.telemetry.synthetic.host import Person, SyntheticHost
-from gpumon_gui.telemetry.synthetic.loads import steady, training
+from gpumon_gui.telemetry.synthetic.loads import cores, steady, training
 from gpumon_gui.telemetry.synthetic.nvml_library import (
     ALL_ONES_64,
     BEFORE_2017,
@@ -128,7 +128,7 @@ def mig_card(clock: Clock) -> Machine:
     # nvml.h: undefined while MIG is on; drivers answer NOT_SUPPORTED or 0.
     board.figures.update({"mig_mode": 1, "utilization": 0, "memory_utilization": 0})
     board.instances = instances
-    people = [Person(610, "python", (), steady(1.0), framework="PyTorch")]
+    people = [Person(610, "python", (), cores(1.0), framework="PyTorch")]
     return nvidia_machine(clock, Driver([board]), SyntheticHost(clock, people))
 
 

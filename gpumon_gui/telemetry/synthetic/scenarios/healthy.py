@@ -7,7 +7,7 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.telemetry.drm.source import DrmSource
 from gpumon_gui.telemetry.synthetic.cards import A100, H200, L4, RTX_3070_LAPTOP, RTX_4090, Model, card, sm
 from gpumon_gui.telemetry.synthetic.host import Person, SyntheticHost
-from gpumon_gui.telemetry.synthetic.loads import Load, bursts, desktop, idle, steady, training
+from gpumon_gui.telemetry.synthetic.loads import Load, bursts, cores, desktop, idle, steady, training
 from gpumon_gui.telemetry.synthetic.nvml_library import Card, Client, Driver, NvmlStandIn
 from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario, Staged, Tree, nvidia_machine, nvml_source
 from gpumon_gui.telemetry.synthetic.trees import DrmCard, NvidiaBus, Painter
@@ -19,7 +19,7 @@ TRAIN = Person(
     41_207,
     "python",
     ("python", "train.py", "--model", "resnet50", "--amp"),
-    cpu=steady(1.05, 0.2),
+    cpu=cores(1.05, 0.2),
     rss_gib=5.8,
     threads=41,
     executable="/home/ada/miniforge3/envs/torch/bin/python3.12",
@@ -30,7 +30,7 @@ ON_CPU = Person(
     41_990,
     "python",
     ("python", "finetune.py"),
-    cpu=steady(15.6, 0.4),
+    cpu=cores(15.6, 0.4),
     rss_gib=9.1,
     threads=33,
     executable="/home/ada/venvs/tf/bin/python",
@@ -51,8 +51,8 @@ def one_gpu_training(clock: Clock) -> Machine:
     people = (
         TRAIN,
         ON_CPU,
-        Person(2_311, "Xorg", ("/usr/lib/xorg/Xorg", ":0"), steady(0.03, 0.02), 0.2, 9, user="root"),
-        Person(3_020, "gnome-shell", ("/usr/bin/gnome-shell",), steady(0.05, 0.03), 0.5, 28),
+        Person(2_311, "Xorg", ("/usr/lib/xorg/Xorg", ":0"), cores(0.03, 0.02), 0.2, 9, user="root"),
+        Person(3_020, "gnome-shell", ("/usr/bin/gnome-shell",), cores(0.05, 0.03), 0.5, 28),
     )
     board = card(RTX_4090, load, used_gib=14.6, clients=clients)
     board.figures["display_active"] = 1
@@ -65,7 +65,7 @@ def h200_serving(clock: Clock) -> Machine:
     clients = (Client(9_120, 61 * GIB, sm=sm(load)),)
     people = (
         Person(
-            9_120, "VLLM::EngineCore", ("vllm", "serve", "--port", "8000"), steady(1.2, 0.4), 21, 180, "svc",
+            9_120, "VLLM::EngineCore", ("vllm", "serve", "--port", "8000"), cores(1.2, 0.4), 21, 180, "svc",
             framework="PyTorch", environment="vllm",
         ),
     )  # fmt: skip
@@ -78,7 +78,7 @@ def idle_holding(clock: Clock) -> Machine:
     clients = (Client(5_150, 60 * GIB),)
     people = (
         Person(
-            5_150, "jupyter-lab", ("python", "-m", "ipykernel_launcher"), steady(0.01, 0.01), 3, 25,
+            5_150, "jupyter-lab", ("python", "-m", "ipykernel_launcher"), cores(0.01, 0.01), 3, 25,
             framework="PyTorch",
         ),
     )  # fmt: skip
@@ -96,7 +96,7 @@ def laptop_hybrid(clock: Clock) -> Machine:
         return steady(0.7, 0.2)(now_s) if wanted(now_s) else 0.0
 
     renderer = Person(
-        6_611, "blender", ("blender", "scene.blend"), steady(0.8, 0.3), 1.4, 22, from_s=20, until_s=40,
+        6_611, "blender", ("blender", "scene.blend"), cores(0.8, 0.3), 1.4, 22, from_s=20, until_s=40,
         executable="/usr/bin/blender",
     )  # fmt: skip
     tree = Tree()
@@ -112,8 +112,8 @@ def laptop_hybrid(clock: Clock) -> Machine:
     intel = DrmCard(tree, 0, "i915", "8086:46a6", "0000:00:02.0", painters, screen)
     people = (
         renderer,
-        Person(1_880, "gnome-shell", ("/usr/bin/gnome-shell",), steady(0.06, 0.04), 0.4, 24),
-        Person(4_404, "firefox", ("/usr/lib/firefox/firefox",), steady(0.3, 0.2), 1.1, 92),
+        Person(1_880, "gnome-shell", ("/usr/bin/gnome-shell",), cores(0.06, 0.04), 0.4, 24),
+        Person(4_404, "firefox", ("/usr/lib/firefox/firefox",), cores(0.3, 0.2), 1.1, 92),
     )
     sources = [
         Staged(nvml_source(library, tree.root), bus.act, clock),
@@ -135,7 +135,7 @@ def many(clock: Clock, count: int, model: Model) -> Machine:
             clients = (Client(pid, int((0.5 + 0.03 * (number % 8)) * model.memory_gib * GIB), sm=sm(load)),)
             command = ("python", "-m", "torch.distributed.run", "pretrain.py", f"--local-rank={number}")
             people.append(
-                Person(pid, "python", command, steady(1.0, 0.1, number), 7, 60, framework="PyTorch", environment="ddp")
+                Person(pid, "python", command, cores(1.0, 0.1, number), 7, 60, framework="PyTorch", environment="ddp")
             )
         used = 0.4 if load is idle else (0.51 + 0.03 * (number % 8)) * model.memory_gib
         cards.append(card(model, load, number=number, used_gib=used, clients=clients))
@@ -159,9 +159,9 @@ def mixed_vendors(clock: Clock) -> Machine:
     library = NvmlStandIn(Driver([board]), clock)
     bus = NvidiaBus(tree, "0000:03:00.0", L4.name, library, lambda _now_s: True, can_sleep=False)
     people = (
-        Person(7_077, "python3", ("python3", "train.py"), steady(1.1, 0.2), 6, 40, framework="PyTorch"),
-        Person(2_020, "kwin_wayland", (), steady(0.05, 0.03), 0.3, 18),
-        Person(8_181, "tritonserver", ("tritonserver", "--model-repository=/models"), steady(0.6, 0.3), 3, 70),
+        Person(7_077, "python3", ("python3", "train.py"), cores(1.1, 0.2), 6, 40, framework="PyTorch"),
+        Person(2_020, "kwin_wayland", (), cores(0.05, 0.03), 0.3, 18),
+        Person(8_181, "tritonserver", ("tritonserver", "--model-repository=/models"), cores(0.6, 0.3), 3, 70),
     )
     sources = [
         Staged(nvml_source(library, tree.root), bus.act, clock),

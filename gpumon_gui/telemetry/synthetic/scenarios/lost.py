@@ -6,7 +6,7 @@ from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.messages import N_
 from gpumon_gui.telemetry.synthetic.cards import A100, RTX_3070_LAPTOP, RTX_4090, card, sm
 from gpumon_gui.telemetry.synthetic.host import Person, SyntheticHost
-from gpumon_gui.telemetry.synthetic.loads import steady, training
+from gpumon_gui.telemetry.synthetic.loads import cores, steady, training
 from gpumon_gui.telemetry.synthetic.nvml_library import GPU_IS_LOST, Card, Client, Code, Driver, Fault
 from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario, nvidia_machine
 
@@ -26,7 +26,7 @@ def _cards(count: int = 3) -> list[Card]:
 
 
 def _host(clock: Clock) -> SyntheticHost:
-    people = [Person(500 + number, "python", (), steady(1.0, 0.1), framework="PyTorch") for number in range(3)]
+    people = [Person(500 + number, "python", (), cores(1.0, 0.1), framework="PyTorch") for number in range(3)]
     return SyntheticHost(clock, people)
 
 

@@ -16,7 +16,7 @@ from gpumon_gui.telemetry.pdh.library import Pdh
 from gpumon_gui.telemetry.pdh.source import PdhSource
 from gpumon_gui.telemetry.synthetic.cards import RTX_3070_LAPTOP, card, sm
 from gpumon_gui.telemetry.synthetic.host import Person, SyntheticHost
-from gpumon_gui.telemetry.synthetic.loads import desktop, idle, steady, training
+from gpumon_gui.telemetry.synthetic.loads import cores, desktop, idle, steady, training
 from gpumon_gui.telemetry.synthetic.nvml_library import ALL_ONES_64, Client, Code, Driver, NvmlStandIn
 from gpumon_gui.telemetry.synthetic.scenario import NOWHERE, Machine, Scenario, Staged, Tree, nvml_source
 from gpumon_gui.telemetry.synthetic.trees import DrmCard, Painter
@@ -106,9 +106,9 @@ def windows_laptop(clock: Clock) -> Machine:
     board.figures.update({"driver_model": 0, "persistence_mode": Code(3)})
     library = NvmlStandIn(Driver([board], b"572.83"), clock)
     people = (
-        Person(11_972, "python.exe", ("python.exe", "train.py"), steady(1.0, 0.1), 3.2, 48, framework="PyTorch"),
-        Person(1_304, "dwm.exe", (), steady(0.04, 0.02), 0.2, 19, user="DWM-1"),
-        Person(9_408, "msedge.exe", (), steady(0.2, 0.1), 0.5, 41),
+        Person(11_972, "python.exe", ("python.exe", "train.py"), cores(1.0, 0.1), 3.2, 48, framework="PyTorch"),
+        Person(1_304, "dwm.exe", (), cores(0.04, 0.02), 0.2, 19, user="DWM-1"),
+        Person(9_408, "msedge.exe", (), cores(0.2, 0.1), 0.5, 41),
     )
     sources: list[Source] = [nvml_source(library, platform="win32"), *_windows(adapters, clock)]
     return Machine(sources, SyntheticHost(clock, people, cores=14, ram_gib=32), library)
