@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import tempfile
 import threading
 import weakref
@@ -58,11 +57,11 @@ class UnknownScenario(ValueError):  # noqa: N818 - reads as a statement
 
 
 class Tree:
-    """A folder that stands for ``/``: kernel files that change as the machine does. It vanishes with this object. Raises
-    UnknownScenario on Windows: PCI addresses have colons."""
+    """A folder that stands for ``/``: kernel files that change as the machine does. It vanishes with this object.
+    Raises UnknownScenario on Windows: PCI addresses have colons."""
 
     def __init__(self) -> None:
-        if sys.platform == "win32":
+        if os.name == "nt":
             raise UnknownScenario(_("This scripted machine is made of files whose names Windows does not allow."))
         self.root = Path(tempfile.mkdtemp(prefix="gpumon-machine-"))
         self._now: dict[str, str] = {}

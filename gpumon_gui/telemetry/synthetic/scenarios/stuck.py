@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.messages import N_
@@ -54,7 +53,7 @@ def slow(clock: Clock) -> Machine:
 
 
 def _die(name: str) -> int | None:
-    if sys.platform == "win32":
+    if os.name == "nt":
         os.abort()
     os.kill(os.getpid(), getattr(signal, name))
     hang()  # the signal comes at once, but maybe to another thread
