@@ -199,11 +199,24 @@ def test_no_new_sample_is_not_idleness() -> None:
     assert isinstance(busy(bench, 5), Reading)
 
 
+def test_silence_that_lasts_is_idleness() -> None:
+    bench = Bench(Client(5, GIB, sm=40))
+    busy(bench, 5)
+    assert isinstance(busy(bench, 5), Missing)
+    assert busy(bench, 5) == Reading(0.0, "nvml")
+
+
+def test_a_listed_process_without_a_sample_was_idle() -> None:
+    # nvml.h: only processes "that had some non-zero utilization during the last sample period" get a sample.
+    bench = Bench(Client(5, 24 * GIB, sm=Code(NOT_FOUND)), Client(6, GIB, sm=29))
+    assert busy(bench, 5) == Reading(0.0, "nvml")
+
+
 def test_samples_of_the_dead_are_not_the_newcomers() -> None:
     # The pid of a dead process belongs to a new one that the driver has no sample of yet.
     bench = Bench(Client(5, GIB, sm=Code(NOT_FOUND)), Client(6, GIB, sm=20), stale_samples=((5, 98, 30.0),))
     shares = {pid: use.values["process_gpu_utilization"] for pid, use in bench.uses().items()}
-    assert shares == {5: Missing(Reason.NOT_READ, "nvml"), 6: Reading(0.2, "nvml")}
+    assert shares == {5: Reading(0.0, "nvml"), 6: Reading(0.2, "nvml")}
 
 
 def test_above_100_percent_is_dropped_and_said_if_there_is_nothing_else() -> None:

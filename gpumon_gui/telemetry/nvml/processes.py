@@ -17,7 +17,7 @@ from typing import Any
 import pynvml
 
 from gpumon_gui.core.model import DeviceKey, ProcessUse, UseKind
-from gpumon_gui.core.values import Missing, Reason, Value, checked
+from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked
 from gpumon_gui.telemetry.nvml.library import (
     FUNCTION_NOT_FOUND,
     INSUFFICIENT_SIZE,
@@ -35,6 +35,8 @@ SOURCE = "nvml"
 NOT_AVAILABLE = 0xFFFFFFFFFFFFFFFF  #: NVML_VALUE_NOT_AVAILABLE (nvml.h): WDDM manages the memory itself
 PID_LIMIT = 4_194_304  #: Linux' PID_MAX_LIMIT on 64 bits; Windows' ids are far below
 NO_INSTANCE = 0xFFFFFFFF
+#: So many answers without any new sample mean that all processes are idle; one can mean that GPUMon asked too soon.
+QUIET_READS = 2
 #: No machine has more processes on one card; a driver that asks for more room gives rubbish.
 MAX_ENTRIES = 65_536
 #: The first answer reaches back many seconds; what is older than its newest sample by this is about dead processes.
@@ -82,6 +84,7 @@ class ProcessReader:
         self._buffer = ctypes.create_string_buffer(64 * 32)
         self._samples: Any = (pynvml.c_nvmlProcessUtilizationSample_t * 64)()
         self._last_seen_us = 0
+        self._quiet = 0
         self._strides: dict[str, int] = {}
         self.may_not_list = False  #: the last list was refused for want of rights
 
@@ -101,7 +104,7 @@ class ProcessReader:
             if isinstance(busy, Missing):
                 values["process_gpu_utilization"] = busy
             else:
-                values.update(busy.get(pid) or {"process_gpu_utilization": Missing(Reason.NOT_READ, SOURCE)})
+                values.update(busy.get(pid) or _IDLE)
             uses.append(ProcessUse(pid, self._key, kind, values))
         return tuple(uses)
 
@@ -162,7 +165,9 @@ class ProcessReader:
                 break
             self._samples = (pynvml.c_nvmlProcessUtilizationSample_t * (count.value + 16))()
         if code == NOT_FOUND:  # no new samples since last time: not a failure
-            return Missing(Reason.NOT_READ, SOURCE, "no new samples")
+            self._quiet += 1
+            return {} if self._quiet >= QUIET_READS else Missing(Reason.NOT_READ, SOURCE, "no new samples")
+        self._quiet = 0
         if code != SUCCESS:
             reason = Reason.NO_PERMISSION if code == NO_PERMISSION else Reason.ERROR
             return Missing(Reason.NOT_SUPPORTED if code in NEVER else reason, SOURCE, error_name(code))
@@ -190,12 +195,17 @@ def _by_pid(entries: Sequence[Listed]) -> dict[int, Listed]:
     return found
 
 
+# nvml.h, nvmlDeviceGetProcessUtilization: one sample per process "that had some non-zero utilization during the last
+# sample period". A process that is listed and has none was idle.
 _PROCESS_SHARES = (
     ("process_gpu_utilization", "smUtil"),
     ("process_memory_utilization", "memUtil"),
     ("process_encoder_utilization", "encUtil"),
     ("process_decoder_utilization", "decUtil"),
 )
+
+
+_IDLE: dict[str, Value] = {metric: Reading(0.0, SOURCE) for metric, _field in _PROCESS_SHARES}
 
 
 def _time_stamp(sample: Any) -> int:
