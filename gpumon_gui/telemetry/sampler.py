@@ -187,8 +187,10 @@ class Sampler:
         notes = slot.source.notes()
         if slot.note is not None and slot.note.state is SourceState.RESTING:
             slot.note = None  # told again in each sweep for as long as it is so
-        for note in notes:
-            slot.note, slot.note_until_s = note, now.monotonic_s + NOTE_S
+        if notes:  # the last kind counts, with all it is about: two lost cards are both named
+            details = [note.detail for note in notes if note.code == notes[-1].code and note.detail]
+            slot.note = replace(notes[-1], detail=", ".join(details))
+            slot.note_until_s = now.monotonic_s + NOTE_S
 
     def _pace(self, slot: _Slot, now: Instant, begin_s: float) -> None:
         """Duration, and when to read again."""

@@ -296,6 +296,13 @@ def test_a_note_is_shown_for_a_while() -> None:
     assert health(bench.sweep(), "one").code == ""
 
 
+def test_notes_of_one_kind_are_told_together() -> None:
+    bench = Bench("one")
+    bench.sources[0].told = [Note("driver-restarted"), Note("gpu-lost", "card A"), Note("gpu-lost", "card B")]
+    told = health(bench.sweep(), "one")
+    assert (told.code, told.detail) == ("gpu-lost", "card A, card B")
+
+
 def test_rest_is_shown_only_while_it_lasts() -> None:
     bench = Bench("one")
     for _ in range(3):

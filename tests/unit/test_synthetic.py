@@ -291,6 +291,19 @@ def test_many_cards_each_have_their_own_row_in_bus_order(name: str, count: int) 
     assert addresses == sorted(str(address) for address in addresses)
 
 
+def test_a_look_at_many_cards_takes_few_calls_per_card() -> None:
+    watch = Watch("twenty-gpus")
+    library = watch.machine.nvml
+    assert library is not None
+    for _ in watch.run(3):
+        pass
+    before = sum(library.calls.values())
+    watch.clock.advance(1.0)
+    watch.sweep()
+    per_card = (sum(library.calls.values()) - before) / 20
+    assert per_card <= 20  # 14 core figures, two lists, utilization of processes, one batch of fields, the rare ones
+
+
 def test_windows_knows_a_laptops_cards_by_their_place_not_by_their_order() -> None:
     watch = Watch("windows-laptop")
     for _ in watch.run(3):
