@@ -557,6 +557,7 @@ class NvmlStandIn:
         clients = [client for client, _where in self._clients(target)]
         sampled = [client for client in clients if not isinstance(_at(client.sm, self.now_s()), Code)]
         found = [(client.pid, now_us, self._shares(client)) for client in sampled]
+        found = [entry for entry in found if any(entry[2])]  # nvml.h: those "that had some non-zero utilization"
         found += [(pid, now_us - int(age_s * 1e6), (sm, 0, 0, 0)) for pid, sm, age_s in self._driver.stale_samples]
         found = [entry for entry in found if entry[1] > since_us.value]
         if not found:
