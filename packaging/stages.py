@@ -131,7 +131,10 @@ def _decoys(folder: Path) -> Path:
 
 @contextmanager
 def _display(stage: Stage) -> Iterator[dict[str, str]]:
-    """A virtual X display on a number of its own, as environment variables."""
+    """A virtual X display on a number of its own, as environment variables.
+
+    With a window manager: without one no window ever becomes the active one, and keys go nowhere.
+    """
     if not stage.display:
         yield {}
         return
@@ -147,10 +150,36 @@ def _display(stage: Stage) -> Iterator[dict[str, str]]:
             if not number:
                 errors.seek(0)
                 raise SetupFailed(f"Xvfb did not start: {errors.read().decode(errors='replace').strip()}")
-            yield {"DISPLAY": f":{number}", "WAYLAND_DISPLAY": "", "XDG_SESSION_TYPE": "x11"}
+            display = {"DISPLAY": f":{number}", "WAYLAND_DISPLAY": "", "XDG_SESSION_TYPE": "x11"}
+            with _window_manager(display):
+                yield display
         finally:
             server.terminate()
             server.wait()
+
+
+@contextmanager
+def _window_manager(display: dict[str, str]) -> Iterator[None]:
+    """openbox on that display, from the moment it is ready."""
+    words = ["openbox", "--sm-disable", "--startup", "echo ready"]
+    try:
+        manager = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **display},
+        )
+    except FileNotFoundError:
+        raise SetupFailed("openbox is not installed (Debian, Ubuntu: apt-get install openbox)") from None
+    try:
+        assert manager.stdout is not None
+        if not manager.stdout.readline():
+            raise SetupFailed("openbox did not start on the virtual display")
+        yield
+    finally:
+        manager.terminate()
+        manager.wait()
 
 
 def _count(outcome: Outcome, report: Path) -> None:

@@ -56,6 +56,7 @@ X11 = (
     Need("libxcb-xkb.so.1", "libxcb-xkb1", "libxcb"),
 )
 XVFB = Need("Xvfb", "xvfb", "xorg-server-xvfb", "xorg-x11-server-Xvfb")
+WINDOW_MANAGER = Need("openbox", "openbox", "openbox")
 CJK_FONT = Need("a font with Chinese characters", "fonts-noto-cjk", "noto-fonts-cjk", "google-noto-sans-cjk-fonts")
 
 
@@ -66,8 +67,8 @@ def provide_for_window() -> None:
 
 
 def provide_for_tests() -> None:
-    """The window's libraries, a virtual display and a Chinese font."""
-    provide((*GRAPHICS, *X11, XVFB, CJK_FONT))
+    """The window's libraries, a virtual display with a window manager, and a Chinese font."""
+    provide((*GRAPHICS, *X11, XVFB, WINDOW_MANAGER, CJK_FONT))
 
 
 def provide(needs: Iterable[Need]) -> None:
@@ -125,8 +126,8 @@ def apt_install(packages: Iterable[str]) -> bool:
 
 
 def _is_there(need: Need) -> bool:
-    if need is XVFB:
-        return shutil.which("Xvfb") is not None
+    if need in (XVFB, WINDOW_MANAGER):
+        return shutil.which(need.what) is not None
     if need is CJK_FONT:
         return _has_cjk_font()
     try:

@@ -19,6 +19,7 @@ TIMEOUT_S = 60
 def environment(**changes: str | None) -> dict[str, str]:
     """This process's environment without a display, with changes; None takes a variable away."""
     result = {name: value for name, value in os.environ.items() if name not in ("DISPLAY", "WAYLAND_DISPLAY")}
+    result["QT_QPA_PLATFORM"] = "offscreen"
     result["PYTHONPATH"] = str(ROOT)
     for name, value in changes.items():
         result.pop(name, None)

@@ -99,6 +99,8 @@ def window(
     qtbot.addWidget(made)
     made.resize(1200, 800)
     made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow, timeout=5000)  # keys go to the active window
     yield made
     assert made.close_down()
 
