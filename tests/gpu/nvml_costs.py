@@ -73,8 +73,8 @@ def main() -> int:
         print(f"gpm {median_us(lambda: gpm.read({}), 10):9.1f} us")
     info = NvmlSource(lambda: library)
     reader = ProcessReader(library, handle, static_key(), wddm=False)
-    print(f"processes {median_us(lambda: reader.read(None, utilization=False), 10):9.1f} us")
-    print(f"processes and utilization {median_us(lambda: reader.read(None, utilization=True), 10):9.1f} us")
+    print(f"processes {median_us(lambda: reader.read(0.0, None, utilization=False), 10):9.1f} us")
+    print(f"processes and utilization {median_us(lambda: reader.read(0.0, None, utilization=True), 10):9.1f} us")
     print(
         f"one count {median_us(lambda: library.call('nvmlDeviceGetCount_v2', ctypes.byref(ctypes.c_uint()))):9.1f} us"
     )

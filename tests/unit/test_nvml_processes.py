@@ -46,7 +46,8 @@ class Bench:
         self.session.read(self.clock.now().monotonic_s, details=False)
 
     def uses(self, *, utilization: bool = True) -> dict[int, ProcessUse]:
-        return {use.pid: use for use in self.session.read_processes(utilization=utilization)}
+        now_s = self.clock.now().monotonic_s
+        return {use.pid: use for use in self.session.read_processes(now_s, utilization=utilization)}
 
 
 def memory(use: ProcessUse) -> float:
@@ -201,9 +202,13 @@ def test_no_new_sample_is_not_idleness() -> None:
 
 def test_silence_that_lasts_is_idleness() -> None:
     bench = Bench(Client(5, GIB, sm=40))
+    now_s = bench.clock.now().monotonic_s
     busy(bench, 5)
-    assert isinstance(busy(bench, 5), Missing)
-    assert busy(bench, 5) == Reading(0.0, "nvml")
+    # The driver's own clock stands still: it has nothing new to tell.
+    (soon,) = bench.session.read_processes(now_s + 1.0, utilization=True)
+    assert isinstance(soon.values["process_gpu_utilization"], Missing)
+    (later,) = bench.session.read_processes(now_s + 2.0, utilization=True)
+    assert later.values["process_gpu_utilization"] == Reading(0.0, "nvml")
 
 
 def test_a_listed_process_without_a_sample_was_idle() -> None:

@@ -120,9 +120,9 @@ class DeviceReader:
         self._freeze(values, now_s)
         return DeviceSample(self.info.key, state, values=values)
 
-    def read_processes(self, *, utilization: bool) -> tuple[ProcessUse, ...]:
+    def read_processes(self, now_s: float, *, utilization: bool) -> tuple[ProcessUse, ...]:
         """Who uses the device."""
-        return self._processes.read(number(self._total()), utilization=utilization)
+        return self._processes.read(now_s, number(self._total()), utilization=utilization)
 
     @property
     def may_not_list(self) -> bool:

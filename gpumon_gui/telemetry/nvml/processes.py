@@ -35,8 +35,9 @@ SOURCE = "nvml"
 NOT_AVAILABLE = 0xFFFFFFFFFFFFFFFF  #: NVML_VALUE_NOT_AVAILABLE (nvml.h): WDDM manages the memory itself
 PID_LIMIT = 4_194_304  #: Linux' PID_MAX_LIMIT on 64 bits; Windows' ids are far below
 NO_INSTANCE = 0xFFFFFFFF
-#: So many answers without any new sample mean that all processes are idle; one can mean that GPUMon asked too soon.
-QUIET_READS = 2
+#: No new sample for so long means that all processes are idle; for less, that GPUMon asked too soon: the driver's
+#: sampling period is between 1/6 and 1 s (nvml.h, nvmlUtilization_t).
+QUIET_S = 2.0
 #: No machine has more processes on one card; a driver that asks for more room gives rubbish.
 MAX_ENTRIES = 65_536
 #: The first answer reaches back many seconds; what is older than its newest sample by this is about dead processes.
@@ -84,16 +85,16 @@ class ProcessReader:
         self._buffer = ctypes.create_string_buffer(64 * 32)
         self._samples: Any = (pynvml.c_nvmlProcessUtilizationSample_t * 64)()
         self._last_seen_us = 0
-        self._quiet = 0
+        self._heard_s = float("-inf")
         self._strides: dict[str, int] = {}
         self.may_not_list = False  #: the last list was refused for want of rights
 
-    def read(self, total_bytes: float | None, *, utilization: bool) -> tuple[ProcessUse, ...]:
+    def read(self, now_s: float, total_bytes: float | None, *, utilization: bool) -> tuple[ProcessUse, ...]:
         """All processes of the device. Memory and utilization are Missing with a reason where NVML has none."""
         self.may_not_list = False
         compute = self._list("nvmlDeviceGetComputeRunningProcesses", total_bytes)
         graphics = self._list("nvmlDeviceGetGraphicsRunningProcesses", total_bytes)
-        busy = self._utilization() if utilization else Missing(Reason.NOT_READ, SOURCE)
+        busy = self._utilization(now_s) if utilization else Missing(Reason.NOT_READ, SOURCE)
         uses = []
         for pid in sorted(compute.keys() | graphics.keys()):
             kind = UseKind.BOTH if pid in compute and pid in graphics else UseKind.GRAPHICS
@@ -146,7 +147,7 @@ class ProcessReader:
             self._buffer = ctypes.create_string_buffer((count.value + 16) * 32)
         return INSUFFICIENT_SIZE, 0
 
-    def _utilization(self) -> dict[int, dict[str, Value]] | Missing:
+    def _utilization(self, now_s: float) -> dict[int, dict[str, Value]] | Missing:
         """Per pid, the mean of the driver's samples since the last call.
 
         Samples outside the time asked for or above 100 % are old samples of dead processes (seen with several
@@ -165,12 +166,13 @@ class ProcessReader:
                 break
             self._samples = (pynvml.c_nvmlProcessUtilizationSample_t * (count.value + 16))()
         if code == NOT_FOUND:  # no new samples since last time: not a failure
-            self._quiet += 1
-            return {} if self._quiet >= QUIET_READS else Missing(Reason.NOT_READ, SOURCE, "no new samples")
-        self._quiet = 0
+            if now_s - self._heard_s >= QUIET_S:
+                return {}
+            return Missing(Reason.NOT_READ, SOURCE, "no new samples")
         if code != SUCCESS:
             reason = Reason.NO_PERMISSION if code == NO_PERMISSION else Reason.ERROR
             return Missing(Reason.NOT_SUPPORTED if code in NEVER else reason, SOURCE, error_name(code))
+        self._heard_s = now_s
         since_us = self._last_seen_us
         by_pid: dict[int, list[Any]] = {}
         for sample in self._samples[: count.value]:

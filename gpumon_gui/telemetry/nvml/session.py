@@ -110,14 +110,14 @@ class Session:
             samples[key] = gone(key, DeviceState.LOST, Reason.DEVICE_LOST, self._lost.get(key, ""))
         return samples
 
-    def read_processes(self, *, utilization: bool) -> tuple[ProcessUse, ...]:
+    def read_processes(self, now_s: float, *, utilization: bool) -> tuple[ProcessUse, ...]:
         """Processes of all devices that answer. A split card lists those of its instances too: each counts once, where
         it runs. Raises NvmlError when the session is over."""
         uses: list[ProcessUse] = []
         inside: set[tuple[DeviceKey, int]] = set()
         for key, reader in self._readers.items():
             with contextlib.suppress(DeviceLost):
-                found = reader.read_processes(utilization=utilization)
+                found = reader.read_processes(now_s, utilization=utilization)
                 uses.extend(found)
                 if (parent := self._infos[key].parent) is not None:
                     inside.update((parent, use.pid) for use in found)

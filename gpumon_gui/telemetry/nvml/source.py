@@ -122,7 +122,7 @@ class NvmlSource:
         if self._session is None:
             return ()
         try:
-            uses = self._session.read_processes(utilization=demand.processes)
+            uses = self._session.read_processes(now.monotonic_s, utilization=demand.processes)
         except NvmlError as error:
             self._restarted(error)
             return ()
@@ -249,7 +249,7 @@ class NvmlSource:
         if not inside or not all(self._power[info.pci_address or ""].can_sleep for info in inside):
             return
         idle = all(number(samples[info.key].values.get("gpu_utilization")) == 0 for info in inside)
-        idle = idle and not self._session.read_processes(utilization=False)
+        idle = idle and not self._session.read_processes(now_s, utilization=False)
         if self._rest.should_release(now_s, idle=idle):
             self._end()
             self._note(Note("resting", state=SourceState.RESTING))
