@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ctypes
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -50,8 +51,13 @@ def main() -> int:
     source.read(clock.now(), core)
     bare = bare_calls()
     bare_us, _cpu = median_us(bare, 2000)
+    bound_us, _cpu = median_us(pynvml_calls(), 2000)
     ours_us, _cpu = median_us(lambda: (source.devices(clock.now()), source.read(clock.now(), core)), 2000)
-    print(f"bare calls {bare_us:.1f} us; core refresh {ours_us:.1f} us = {ours_us / bare_us:.2f} x (budget 1.5)")
+    print(
+        f"bare calls {bare_us:.1f} us through ctypes, {bound_us:.1f} us through pynvml; "
+        f"core refresh {ours_us:.1f} us = {ours_us / bare_us:.2f} x and {ours_us / bound_us:.2f} x (budget 1.5)"
+    )
+    print(f"a process with NVML started and nothing else: {nvml_alone_mb()}")
     try:
         from nvitop import Device
     except ImportError:
@@ -96,6 +102,41 @@ def bare_calls() -> Callable[[], None]:
     return run
 
 
+def pynvml_calls() -> Callable[[], None]:
+    """The same figures as every Python program reads them."""
+    pynvml.nvmlInit()
+    handle = pynvml.nvmlDeviceGetHandleByIndex(0)
+
+    def run() -> None:
+        pynvml.nvmlDeviceGetUtilizationRates(handle)
+        pynvml.nvmlDeviceGetMemoryInfo(handle, version=pynvml.nvmlMemory_v2)
+        pynvml.nvmlDeviceGetTemperature(handle, 0)
+        pynvml.nvmlDeviceGetPowerUsage(handle)
+        for clock in range(4):
+            pynvml.nvmlDeviceGetClockInfo(handle, clock)
+        pynvml.nvmlDeviceGetPerformanceState(handle)
+        pynvml.nvmlDeviceGetCurrentClocksEventReasons(handle)
+        pynvml.nvmlDeviceGetEncoderUtilization(handle)
+        pynvml.nvmlDeviceGetDecoderUtilization(handle)
+        pynvml.nvmlDeviceGetJpgUtilization(handle)
+        pynvml.nvmlDeviceGetOfaUtilization(handle)
+
+    return run
+
+
+def nvml_alone_mb() -> str:
+    """Memory of Python as it is, and with NVML started through ctypes alone."""
+    script = (
+        "import ctypes,resource\n"
+        "rss=lambda: int(open('/proc/self/statm').read().split()[1])*resource.getpagesize()/1e6\n"
+        "before=rss(); l=ctypes.CDLL('libnvidia-ml.so.1'); loaded=rss(); l.nvmlInit_v2(); h=ctypes.c_void_p()\n"
+        "l.nvmlDeviceGetHandleByIndex_v2(0,ctypes.byref(h)); started=rss()\n"
+        "pss=[x for x in open('/proc/self/smaps_rollup') if x.startswith('Pss:')][0].split()[1]\n"
+        "print(f'{before:.1f} MB, library loaded {loaded:.1f}, started {started:.1f} MB (PSS {int(pss)/1e3:.1f})')"
+    )
+    return subprocess.check_output([sys.executable, "-c", script], text=True).strip()
+
+
 def sampler(label: str, demand: Demand, budget_percent: float) -> None:
     """CPU and memory of the sampler process at 1 Hz."""
     child = SamplerProcess()
@@ -107,10 +148,11 @@ def sampler(label: str, demand: Demand, budget_percent: float) -> None:
         samples = wait(child, SECONDS)
         after, seconds = process.cpu_times(), time.monotonic() - start
         cpu = (after.user - before.user + after.system - before.system) / seconds * 100
-        memory = process.memory_info().rss / 1e6
+        memory = process.memory_full_info()
         print(
             f"sampler, {label}: {cpu:.2f} % of a core (budget {budget_percent} %, x {cpu / budget_percent:.2f}), "
-            f"{memory:.1f} MB (budget 45), {samples} samples in {seconds:.0f} s"
+            f"RSS {memory.rss / 1e6:.1f} MB (budget 45), PSS {memory.pss / 1e6:.1f} MB, "
+            f"{samples} samples in {seconds:.0f} s"
         )
     finally:
         child.stop()

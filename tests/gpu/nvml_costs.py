@@ -84,7 +84,7 @@ def main() -> int:
 
 
 def pcie_units(library: Library, handle: Any) -> None:
-    """The byte counters' growth in a second beside GPM's speeds: shows the unit of the counters."""
+    """The byte counters' growth in ten seconds beside GPM's speeds: shows the unit of the counters."""
     buffer = (pynvml.c_nvmlFieldValue_t * 2)()
     gpm = Gpm(library, handle)
     counts = []
@@ -95,11 +95,11 @@ def pcie_units(library: Library, handle: Any) -> None:
         library.require("nvmlDeviceGetFieldValues", handle, ctypes.c_int(2), ctypes.byref(buffer))
         counts.append([buffer[index].value.uiVal for index in range(2)])
         gpm.read(speeds)
-        time.sleep(1.0)
+        time.sleep(10.0)
     for index, field in enumerate(PCIE_FIELDS):
         growth = (counts[1][index] - counts[0][index]) % 2**32
         speed = speeds[field.metric.replace("total_bytes", "bytes_per_s")]
-        print(f"{field.metric} grew by {growth} in a second; GPM: {speed}")
+        print(f"{field.metric} grew by {growth / 10:.0f} a second; GPM: {speed}")
 
 
 def static_key() -> Any:
