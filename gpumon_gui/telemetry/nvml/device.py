@@ -10,14 +10,13 @@ import ctypes
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import pynvml
-
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.model import DeviceInfo, DeviceSample, DeviceState, ProcessUse
 from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked, number, text
 from gpumon_gui.telemetry.nvml.frozen import FrozenPower
 from gpumon_gui.telemetry.nvml.getters import FIELDS, PCIE_FIELDS, SCALARS, Field, Group
 from gpumon_gui.telemetry.nvml.gpm import Gpm
+from gpumon_gui.telemetry.nvml.layouts import MEMORY_V2_VERSION, FieldValue, Memory, MemoryV2, Utilization
 from gpumon_gui.telemetry.nvml.library import (
     LOST,
     NEVER,
@@ -37,24 +36,6 @@ PLAUSIBLE_BYTES = 64 << 40
 POWER_MARGIN = 2.0
 #: So many impossible core values in one sweep mean that the driver returns rubbish as a whole (555.85 on WSL).
 SICK_COUNT = 3
-
-
-class Utilization(ctypes.Structure):
-    """``nvmlUtilization_t`` (nvml.h); pynvml's own class formats every access, which costs more than the call."""
-
-    _fields_ = (("gpu", ctypes.c_uint), ("memory", ctypes.c_uint))
-
-
-class MemoryV2(ctypes.Structure):
-    """``nvmlMemory_v2_t`` (nvml.h), 40 bytes."""
-
-    _fields_ = (
-        ("version", ctypes.c_uint),
-        ("total", ctypes.c_ulonglong),
-        ("reserved", ctypes.c_ulonglong),
-        ("free", ctypes.c_ulonglong),
-        ("used", ctypes.c_ulonglong),
-    )
 
 
 class _Call(NamedTuple):
@@ -90,12 +71,12 @@ class DeviceReader:
         self._utilization = Utilization()
         self._utilization_ref = ctypes.byref(self._utilization)
         self._memory = MemoryV2()
-        self._memory.version = pynvml.nvmlMemory_v2
+        self._memory.version = MEMORY_V2_VERSION
         self._memory_ref = ctypes.byref(self._memory)
         self._read_memory = library.find("nvmlDeviceGetMemoryInfo_v2")
         fields = FIELDS if gpm is not None else FIELDS + PCIE_FIELDS
         self._fields: tuple[Field, ...] = () if self._is_mig_instance else fields
-        self._field_buffer = (pynvml.c_nvmlFieldValue_t * max(1, len(self._fields)))()
+        self._field_buffer = (FieldValue * max(1, len(self._fields)))()
         wddm = text(info.static.get("driver_model")) == "WDDM"
         self._processes = ProcessReader(library, handle, info.key, wddm=wddm)
         self._limits = tuple(number(info.static.get(f"power_limit_{kind}_w")) for kind in ("max", "default"))
@@ -212,7 +193,7 @@ class DeviceReader:
                     values[metric] = self._failed(metric, code)
                 return
             self._read_memory = None
-        old = pynvml.c_nvmlMemory_t()
+        old = Memory()
         code = self._library.call("nvmlDeviceGetMemoryInfo", self.handle, ctypes.byref(old))
         if code == SUCCESS:
             self._store_memory(values, old.total, old.used, old.free, None)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import pynvml
-
 from gpumon_gui.core.values import Missing, Reason, Value, checked
 from gpumon_gui.telemetry.nvml.getters import GPM_METRICS
+from gpumon_gui.telemetry.nvml.layouts import GPM_METRICS_GET_VERSION, GPM_SUPPORT_VERSION, GpmMetricsGet, GpmSupport
 from gpumon_gui.telemetry.nvml.library import NEVER, SUCCESS, Library, error_name
 
 SOURCE = "nvml"
@@ -29,16 +28,16 @@ class Gpm:
         self._handle = handle
         self._instance = instance
         self._samples: list[Any] = []
-        self._request = pynvml.c_nvmlGpmMetricsGet_t()
-        self._request.version = pynvml.NVML_GPM_METRICS_GET_VERSION
+        self._request = GpmMetricsGet()
+        self._request.version = GPM_METRICS_GET_VERSION
         self._request.numMetrics = len(GPM_METRICS)
         self._has_previous = False
 
     @staticmethod
     def supported(library: Library, handle: Any) -> bool:
         """Whether the driver says this device has GPM."""
-        support = pynvml.c_nvmlGpmSupport_t()
-        support.version = pynvml.NVML_GPM_SUPPORT_VERSION
+        support = GpmSupport()
+        support.version = GPM_SUPPORT_VERSION
         code = library.call("nvmlGpmQueryDeviceSupport", handle, ctypes.byref(support))
         return code == SUCCESS and bool(support.isSupportedDevice)
 
@@ -54,7 +53,7 @@ class Gpm:
             self._fill(values, Reason.FIRST_SAMPLE)
             return
         request = self._request
-        request.sample1, request.sample2 = self._samples
+        request.sample1, request.sample2 = (sample.value for sample in self._samples)
         for index, wanted in enumerate(GPM_METRICS):
             request.metrics[index].metricId = wanted.gpm_id
         code = self._library.call("nvmlGpmMetricsGet", ctypes.byref(request))
@@ -84,7 +83,7 @@ class Gpm:
         """Take a sample; afterwards ``_samples`` is [older, newer]."""
         if not self._samples:
             for _ in range(2):
-                sample = pynvml.c_nvmlGpmSample_t()
+                sample = ctypes.c_void_p()
                 code = self._library.call("nvmlGpmSampleAlloc", ctypes.byref(sample))
                 if code != SUCCESS:
                     self.close()

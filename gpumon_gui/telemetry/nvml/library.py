@@ -1,18 +1,17 @@
 """Knows: how NVML is loaded and called. Must not know: what is asked.
 
 A thin layer over the C library: functions are found by name once, called with ctypes objects the caller owns, and
-answer with NVML's return code. Struct layouts come from ``pynvml`` (nvidia-ml-py), which follows ``nvml.h``. GPUMon
-calls the functions itself, because pynvml keeps one global library, raises an exception for "not supported" and
-makes new buffers for each call.
+answer with NVML's return code (names: ``nvml.h``, ``nvmlReturn_t``). GPUMon does not call them through pynvml, which
+keeps one global library, raises an exception for "not supported" and makes new buffers for each call.
 """
 
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, Final
-
-import pynvml
 
 from gpumon_gui.core.model import SourceState
 from gpumon_gui.telemetry.base import SourceUnavailable
@@ -44,8 +43,15 @@ INIT_NO_ATTACH: Final = 2
 Function = Callable[..., int]
 
 
-def _error_names() -> dict[int, str]:
-    return {value: name for name, value in vars(pynvml).items() if name.startswith("NVML_ERROR_")}
+_ERROR_WORDS: Final = (
+    "SUCCESS", "UNINITIALIZED", "INVALID_ARGUMENT", "NOT_SUPPORTED", "NO_PERMISSION", "ALREADY_INITIALIZED",
+    "NOT_FOUND", "INSUFFICIENT_SIZE", "INSUFFICIENT_POWER", "DRIVER_NOT_LOADED", "TIMEOUT", "IRQ_ISSUE",
+    "LIBRARY_NOT_FOUND", "FUNCTION_NOT_FOUND", "CORRUPTED_INFOROM", "GPU_IS_LOST", "RESET_REQUIRED",
+    "OPERATING_SYSTEM", "LIB_RM_VERSION_MISMATCH", "IN_USE", "MEMORY", "NO_DATA", "VGPU_ECC_NOT_SUPPORTED",
+    "INSUFFICIENT_RESOURCES", "FREQ_NOT_SUPPORTED", "ARGUMENT_VERSION_MISMATCH", "DEPRECATED", "NOT_READY",
+    "GPU_NOT_FOUND", "INVALID_STATE", "RESET_TYPE_NOT_SUPPORTED",
+)  # fmt: skip
+_UNKNOWN: Final = 999
 
 
 class NvmlError(Exception):
@@ -62,7 +68,9 @@ class DeviceLost(Exception):  # noqa: N818 - reads as a statement
 
 def error_name(code: int) -> str:
     """``NVML_ERROR_GPU_IS_LOST`` for 15; the number when the code is unknown."""
-    return _error_names().get(code, f"NVML error {code}")
+    if code == _UNKNOWN:
+        return "NVML_ERROR_UNKNOWN"
+    return f"NVML_ERROR_{_ERROR_WORDS[code]}" if 0 < code < len(_ERROR_WORDS) else f"NVML error {code}"
 
 
 class Library:
@@ -135,14 +143,16 @@ def load(candidates: Iterable[str]) -> Library:
             return Library(ctypes.CDLL(path), path)
         except OSError as error:
             if not _is_absent(error, path):
-                damaged = damaged or str(error)
+                damaged = damaged or (str(error) if path in str(error) else f"{path}: {error}")
     if damaged:
         raise SourceUnavailable("library-damaged", damaged)
     raise SourceUnavailable("no-driver", state=SourceState.ABSENT)
 
 
 def _is_absent(error: OSError, path: str) -> bool:
-    # Windows: 126 ERROR_MOD_NOT_FOUND, 2/3 no such file or path. Linux: the loader only gives a sentence, which begins
-    # with the file that was not found: another one is a library that this one needs.
-    absent = "No such file" in str(error) and str(error).startswith(path)
-    return getattr(error, "winerror", None) in (2, 3, 126) or absent
+    if sys.platform == "win32":
+        # ctypes says the same of a missing file and of one that needs a missing file, without an error number.
+        return not os.path.lexists(path)
+    # The loader only gives a sentence, which begins with the file that was not found: another one is a library that
+    # this one needs.
+    return "No such file" in str(error) and str(error).startswith(path)

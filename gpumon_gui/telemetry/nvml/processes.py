@@ -14,10 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import pynvml
-
 from gpumon_gui.core.model import DeviceKey, ProcessUse, UseKind
 from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked
+from gpumon_gui.telemetry.nvml.layouts import ProcessUtilizationSample
 from gpumon_gui.telemetry.nvml.library import (
     FUNCTION_NOT_FOUND,
     INSUFFICIENT_SIZE,
@@ -83,7 +82,7 @@ class ProcessReader:
         self._key = key
         self._wddm = wddm
         self._buffer = ctypes.create_string_buffer(64 * 32)
-        self._samples: Any = (pynvml.c_nvmlProcessUtilizationSample_t * 64)()
+        self._samples: Any = (ProcessUtilizationSample * 64)()
         self._last_seen_us = 0
         self._heard_s = float("-inf")
         self._strides: dict[str, int] = {}
@@ -164,7 +163,7 @@ class ProcessReader:
             )
             if code != INSUFFICIENT_SIZE or count.value > MAX_ENTRIES:
                 break
-            self._samples = (pynvml.c_nvmlProcessUtilizationSample_t * (count.value + 16))()
+            self._samples = (ProcessUtilizationSample * (count.value + 16))()
         if code == NOT_FOUND:  # no new samples since last time: not a failure
             if now_s - self._heard_s >= QUIET_S:
                 return {}

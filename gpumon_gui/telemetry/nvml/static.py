@@ -5,11 +5,10 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
-import pynvml
-
 from gpumon_gui.core.identity import parse_pci_address
 from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked
 from gpumon_gui.telemetry.nvml.getters import MILLI, STATIC_SCALARS
+from gpumon_gui.telemetry.nvml.layouts import Bar1Memory, PciInfo
 from gpumon_gui.telemetry.nvml.library import (
     LOST,
     NEVER,
@@ -90,7 +89,7 @@ def mode_values(library: Library, handle: Any) -> dict[str, Value]:
         "ecc_mode": _pair(library, handle, _ON_OFF, "nvmlDeviceGetEccMode"),
         "mig_mode": _pair(library, handle, _ON_OFF, "nvmlDeviceGetMigMode"),
     }
-    bar1 = pynvml.c_nvmlBAR1Memory_t()
+    bar1 = Bar1Memory()
     code = library.call("nvmlDeviceGetBAR1MemoryInfo", handle, ctypes.byref(bar1))
     for metric, number in (("bar1_used_bytes", bar1.bar1Used), ("bar1_total_bytes", bar1.bar1Total)):
         values[metric] = _number(metric, code, number)
@@ -99,7 +98,7 @@ def mode_values(library: Library, handle: Any) -> dict[str, Value]:
 
 def pci_address_of(library: Library, handle: Any) -> str | None:
     """``dddddddd:bb:dd.f`` or None when the driver gives none or rubbish. Raises DeviceLost."""
-    info = pynvml.nvmlPciInfo_t()
+    info = PciInfo()
     found = library.first("nvmlDeviceGetPciInfo_v3", "nvmlDeviceGetPciInfo_v2")
     if found is None:
         return None
@@ -108,10 +107,7 @@ def pci_address_of(library: Library, handle: Any) -> str | None:
         raise DeviceLost(error_name(code))
     if code != SUCCESS:
         return None
-    # Not info.busId: pynvml decodes it and raises on rubbish bytes.
-    place = pynvml.nvmlPciInfo_t.busId
-    raw = bytes(info)[place.offset : place.offset + place.size].split(b"\0", 1)[0]
-    return parse_pci_address(raw.decode("ascii", "replace"))
+    return parse_pci_address(info.busId.decode("ascii", "replace"))
 
 
 def _number(metric: str, code: int, raw: float) -> Value:
