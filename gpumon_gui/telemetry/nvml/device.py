@@ -272,7 +272,8 @@ class DeviceReader:
     def _bound(self, values: dict[str, Value]) -> None:
         """What is impossible for this very card although it is possible for some card."""
         for metric in ("power_w", "power_instant_w"):
-            power = number(values.get(metric))
+            found = values.get(metric)
+            power = None if found is None else number(found)
             if power is not None and power > self._power_bound_w:
                 values[metric] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{power:.0f} W")
 

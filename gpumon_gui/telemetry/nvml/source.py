@@ -108,6 +108,8 @@ class NvmlSource:
         except NvmlError as error:
             self._restarted(error)
             return {key: gone(key, DeviceState.NOT_ANSWERING, Reason.SOURCE_GONE, str(error)) for key in self._known}
+        if samples.keys() == self._known.keys() and not session.lost and not session.power_frozen:
+            return samples
         for key, info in self._known.items():
             if key not in samples:
                 samples[key] = self._without_session(info)
