@@ -6,6 +6,7 @@ own is left. The unit tests also run where Qt is not installed, so nothing here 
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 import sys
@@ -18,6 +19,7 @@ import psutil
 import pytest
 
 from gpumon_gui.core import messages
+from tests.windows import limits
 
 ROOT = Path(__file__).resolve().parents[1]
 GRACE_S = 3.0  # a thread or process that was told to end gets this long to do so
@@ -36,6 +38,16 @@ def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginMa
     if not pluginmanager.hasplugin("pytest-qt"):
         for name in ("qt_api", "qt_log_level_fail", "qt_log_ignore"):
             parser.addini(name, "of pytest-qt, which is not loaded")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """By Windows Python, skip by name what cannot run there."""
+    if sys.platform == "win32":
+        wine = hasattr(ctypes.WinDLL("ntdll"), "wine_get_version")
+        for item in items:
+            why = limits.reason(item.nodeid, wine=wine)
+            if why is not None:
+                item.add_marker(pytest.mark.skip(reason=why))
 
 
 @pytest.fixture(scope="session")

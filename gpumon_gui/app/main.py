@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from gpumon_gui.app.arguments import Arguments, WrongUsage, parse
 from gpumon_gui.app.display import display_refused
@@ -64,6 +65,9 @@ def _prepare(arguments: Arguments) -> None:
         )
     if refused is not None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    if sys.platform == "win32" and os.environ.get("QT_QPA_PLATFORM", "").startswith("offscreen"):
+        # That plug-in does not know where Windows keeps its fonts: there would be no letters.
+        os.environ.setdefault("QT_QPA_FONTDIR", str(Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "Fonts"))
     advice = platform_refused()
     if advice is not None:
         raise WrongUsage(advice)

@@ -25,6 +25,7 @@ from gpumon_gui.core.clock import FakeClock
 from gpumon_gui.core.model import Sample
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 from tests.unit.test_recording import make_sample
+from tests.wording import no_such_file
 
 TRACE = Path(__file__).parents[1] / "data" / "traces" / "trace-d02.jsonl.gz"
 PATIENCE_MS = 20_000
@@ -324,7 +325,7 @@ def test_another_file_may_be_opened(player: Player, minute: Path) -> None:
 def test_what_cannot_be_opened_is_told(player: Player, tmp_path: Path) -> None:
     player.open(tmp_path / "没有.gpumon")
     [line] = player.ears.failures
-    assert "没有.gpumon: cannot be read (No such file or directory)." in line
+    assert f"没有.gpumon: cannot be read ({no_such_file()})." in line
     assert player.state() is ReplayState.FAILED
     assert player.feed.status == FeedStatus(FeedState.STALE, line)
     player.open(TRACE)

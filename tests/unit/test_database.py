@@ -31,7 +31,10 @@ def make(path: Path, format_: Format = NOTES, journal: Journal = Journal.SINGLE_
     return path
 
 
-@pytest.mark.parametrize("name", ["plain.db", "记录 一.db", "a%20b?mode=ro#x.db", "quote'\".db"])
+ODD_NAMES = ("a%20b&mode=ro#x.db", "quote'.db") if os.name == "nt" else ("a%20b?mode=ro#x.db", "quote'\".db")
+
+
+@pytest.mark.parametrize("name", ["plain.db", "记录 一.db", *ODD_NAMES])
 def test_any_file_name_works(tmp_path: Path, name: str) -> None:
     path = make(tmp_path / name)
     assert [path.name for path in tmp_path.iterdir()] == [name]

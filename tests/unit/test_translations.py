@@ -39,7 +39,7 @@ class House:
         self.package.mkdir()
         self.po.parent.mkdir(parents=True)
         (self.package / "a.py").write_text(CODE, encoding="utf-8")
-        self.po.write_text(HEADER + DONE, encoding="utf-8")
+        self.po.write_bytes((HEADER + DONE).encode())  # with the line ends of the checkout, on Windows too
 
     def check(self) -> list[str]:
         return list(self.tool.check(self.locale, self.package))

@@ -42,7 +42,7 @@ class HostMeter:
         self._proc = proc
         self._before: _Times | None = None
         self._last: tuple[Value, tuple[float, ...]] = (FIRST, ())
-        self._swap: tuple[float, tuple[float, float]] | None = None
+        self._swap: tuple[float, tuple[Value, Value]] | None = None
 
     def read(self, now: Instant) -> HostSample:
         """CPU busy shares since the read before, memory now. Never raises.
@@ -95,15 +95,23 @@ class HostMeter:
             return {metric: checked(metric, number * 1024, SOURCE) for metric, number in raw.items()}
         memory = psutil.virtual_memory()
         if self._swap is None or now.monotonic_s - self._swap[0] >= _SWAP_EVERY_S:
-            swap = psutil.swap_memory()
-            self._swap = (now.monotonic_s, (swap.used, swap.total))
+            self._swap = (now.monotonic_s, _swap())
         swap_used, swap_total = self._swap[1]
         return {
             "ram_used_bytes": checked("ram_used_bytes", memory.total - memory.available, SOURCE),
             "ram_total_bytes": checked("ram_total_bytes", memory.total, SOURCE),
-            "swap_used_bytes": checked("swap_used_bytes", swap_used, SOURCE),
-            "swap_total_bytes": checked("swap_total_bytes", swap_total, SOURCE),
+            "swap_used_bytes": swap_used,
+            "swap_total_bytes": swap_total,
         }
+
+
+def _swap() -> tuple[Value, Value]:
+    """Used and total. Windows tells the share in use by a performance counter, and those may be disabled or damaged."""
+    try:
+        swap = psutil.swap_memory()
+    except (OSError, RuntimeError, psutil.Error) as error:
+        return failed(error), failed(error)
+    return checked("swap_used_bytes", swap.used, SOURCE), checked("swap_total_bytes", swap.total, SOURCE)
 
 
 def failed(error: Exception) -> Missing:

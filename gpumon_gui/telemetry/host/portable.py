@@ -108,7 +108,7 @@ def _process(pid: int) -> psutil.Process:
 def _allowed(ask: Callable[[], T], otherwise: T) -> T:
     try:
         return ask()
-    except (psutil.AccessDenied, psutil.ZombieProcess, KeyError):  # KeyError: a user id without a name
+    except (psutil.AccessDenied, psutil.ZombieProcess, KeyError, OSError):  # a user id without a name
         return otherwise
 
 
