@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
+from gpumon_gui.ui.charts.chart_grid import places
 from gpumon_gui.ui.charts.plot import Plot
 from gpumon_gui.ui.charts.time_chart import TimeChart
 from gpumon_gui.ui.theme import Theme
@@ -87,3 +88,26 @@ def _valid(ref: weakref.ref[TimeChart]) -> bool:
 
     found = ref()
     return found is not None and shiboken6.isValid(found)
+
+
+@pytest.mark.parametrize("widest", [1, 2, 3])
+@pytest.mark.parametrize("memories", [0, 1, 2])
+@pytest.mark.parametrize("engines", [0, 1, 2, 3, 4])
+def test_charts_fill_their_grid_without_gaps_or_overlaps(engines: int, memories: int, widest: int) -> None:
+    found = places(engines, memories, widest)
+    assert len(found) == engines + memories
+    cells = [
+        (column, row)
+        for place in found
+        for column in range(place.column, place.column + place.columns)
+        for row in range(place.row, place.row + place.rows)
+    ]
+    columns = max((column for column, _row in cells), default=0) + 1
+    rows = max((row for _column, row in cells), default=-1) + 1
+    assert columns <= widest
+    assert sorted(cells) == [(column, row) for column in range(columns if found else 0) for row in range(rows)]
+
+
+def test_four_engines_stand_two_by_two_with_memory_beside_them() -> None:
+    assert [(place.column, place.row) for place in places(4, 2, 3)] == [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (2, 1)]
+    assert places(4, 1, 3)[-1].rows == 2

@@ -21,6 +21,8 @@ from gpumon_gui.ui.theme import XS, S, Series, Text, Theme
 from gpumon_gui.ui.widgets.text import FixedLabel
 
 _EMPTY: Array = np.empty(0)
+#: The caption is this much higher than its text: room for the line that marks the focus.
+CAPTION_HEIGHT_EXTRA = 4
 
 
 class TimeChart(QWidget):
@@ -51,6 +53,7 @@ class TimeChart(QWidget):
 
         self.caption = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.caption.setHidden(caption is not None)
+        self.caption.setFixedHeight(self.caption.sizeHint().height() + CAPTION_HEIGHT_EXTRA)
         self.figure = FixedLabel(theme, Text.CAPTION, align=Qt.AlignmentFlag.AlignRight, sample=sample)
         self._plot = Plot(self)
         self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)

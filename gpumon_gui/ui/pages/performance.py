@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import HOST, Feed, FeedState, FeedStatus
@@ -23,9 +23,10 @@ from gpumon_gui.history.ring import Ring
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.ui import formatters
+from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import POINTS
-from gpumon_gui.ui.theme import L, M, Text, Theme
+from gpumon_gui.ui.theme import L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.adapter_list import AdapterList, Entry, Line
 from gpumon_gui.ui.widgets.empty_state import EmptyState
 from gpumon_gui.ui.widgets.engine_panel import EnginePanel
@@ -74,8 +75,10 @@ class PerformancePage(QWidget):
 
         self.adapters = AdapterList(theme)
         self.banner = Banner(theme)
-        self.engines = EnginePanel(theme)
-        self.memory = MemoryPanel(theme)
+        self._charts = QWidget()
+        self._chart_grid = ChartGrid(self._charts)
+        self.engines = EnginePanel(theme, self._chart_grid, self._charts)
+        self.memory = MemoryPanel(theme, self._chart_grid, self._charts)
         self.numbers = NumbersGrid(theme, large=True)
         self.details = NumbersGrid(theme, large=False)
         self.gauges = GaugesStrip(theme)
@@ -96,6 +99,7 @@ class PerformancePage(QWidget):
         self._scroll.setVerticalScrollBar(SlimScrollBar(theme))
         self._scroll.setWidget(self._content())
         self._scroll.verticalScrollBar().valueChanged.connect(self._expose)
+        self._scroll.viewport().installEventFilter(self)
         device = QWidget()
         column = QVBoxLayout(device)
         column.setContentsMargins(0, 0, 0, 0)
@@ -185,8 +189,7 @@ class PerformancePage(QWidget):
         column.setContentsMargins(L, 0, L, L)
         column.setSpacing(L)
         column.addWidget(self.banner)
-        column.addWidget(self.engines, 2)
-        column.addWidget(self.memory, 1)
+        column.addWidget(self._charts, 1)
         column.addWidget(self.numbers)
         column.addWidget(self._gauges_section)
         column.addWidget(self._indicators_section)
@@ -197,8 +200,17 @@ class PerformancePage(QWidget):
         header = QHBoxLayout()
         header.setContentsMargins(L, M, L, M)
         header.setSpacing(M)
-        header.addWidget(self._title)
-        header.addWidget(self._name, 1, Qt.AlignmentFlag.AlignBottom)
+        # Both on one base line: the smaller text has the shorter foot.
+        title, name = (QFontMetrics(label.font()) for label in (self._title, self._name))
+        names = QHBoxLayout()
+        names.setSpacing(M)
+        names.addWidget(self._title, 0, Qt.AlignmentFlag.AlignBottom)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(0, 0, 0, max(0, title.descent() - name.descent()))
+        foot.addStretch(1)
+        foot.addWidget(self._name)
+        names.addLayout(foot, 1)
+        header.addLayout(names, 1)
         header.addWidget(self.span_choice)
         return header
 
@@ -283,6 +295,15 @@ class PerformancePage(QWidget):
         self.details.show_subject(subject)
         self.gauges.show_subject(subject)
         self.indicators.show_subject(subject)
+        self._give_room()
+
+    def _give_room(self) -> None:
+        """Charts take the height that is free, as long as figures and gauges stay on the first screen."""
+        view = self._scroll.viewport()
+        width = view.width() - 2 * L
+        others = [widget for widget in (self.banner, self.numbers, self._gauges_section) if not widget.isHidden()]
+        taken = sum(widget.heightForWidth(width) + L for widget in others)
+        self._chart_grid.set_room(view.height() - taken - S)
 
     def _banner(self, subject: Subject, sample: Sample) -> tuple[str, str]:
         state = subject.device.state
@@ -327,6 +348,12 @@ class PerformancePage(QWidget):
     def _expose(self) -> None:
         self.engines.expose()
         self.memory.expose()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The page has another size."""
+        if event.type() == QEvent.Type.Resize:
+            self._give_room()
+        return False
 
     def showEvent(self, event: object) -> None:
         """What arrived while hidden."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRect, QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup, QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolButton, QWidget
 
@@ -13,9 +13,9 @@ from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.telemetry.derive.engines import SLOTS, WINDOW_S, Engine, EngineChoice, engines
 from gpumon_gui.telemetry.provenance import engine_counter, source_name
 from gpumon_gui.ui import formatters
-from gpumon_gui.ui.charts.time_chart import TimeChart
-from gpumon_gui.ui.theme import XS, L, M, S, Series, Text, Theme
-from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
+from gpumon_gui.ui.charts.chart_grid import ChartGrid
+from gpumon_gui.ui.charts.time_chart import CAPTION_HEIGHT_EXTRA, TimeChart
+from gpumon_gui.ui.theme import L, Series, Text, Theme
 from gpumon_gui.ui.widgets.subject import Subject
 
 
@@ -71,34 +71,35 @@ class CaptionButton(QToolButton):
     def sizeHint(self) -> QSize:
         """As high as a caption; as wide as there is room."""
         metrics = QFontMetrics(self.font())
-        return QSize(metrics.horizontalAdvance("Video Encode") + XS + L + S, metrics.height() + 2)
+        return QSize(metrics.horizontalAdvance("Video Encode") + L, CAPTION_HEIGHT_EXTRA + metrics.height())
 
     def minimumSizeHint(self) -> QSize:
         """The longest usual name."""
         return self.sizeHint()
 
+    def shown_text(self) -> str:
+        """The name as far as there is room for it."""
+        return QFontMetrics(self.font()).elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - L)
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Text, chevron, and a frame for hover and focus."""
+        """Text and chevron on the edge of the chart; in colour below the pointer, underlined with the focus."""
         colours = self._theme.colours
-        metrics = QFontMetrics(self.font())
-        room = self.width() - L - XS
-        text = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
-        width = metrics.horizontalAdvance(text)
+        text = self.shown_text()
+        width = QFontMetrics(self.font()).horizontalAdvance(text)
+        active = self.underMouse() or self.hasFocus() or self._menu.isVisible()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if self.underMouse() or self.hasFocus() or self._menu.isVisible():
-            painter.setPen(QColor(colours.accent) if self.hasFocus() else Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.hover))
-            painter.drawRoundedRect(QRect(0, 0, min(self.width() - 1, width + L + S), self.height() - 1), 3, 3)
         painter.setFont(self.font())
-        painter.setPen(QColor(colours.text))
-        painter.drawText(QRect(XS, 0, room, self.height()), Qt.AlignmentFlag.AlignVCenter, text)
-        x, y = XS + width + 6, self.height() // 2 - 1
-        pen = QPen(QColor(colours.muted), 1.4)
+        painter.setPen(QColor(colours.accent if active else colours.text))
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter, text)
+        x, y = width + 6, self.height() // 2 - 1
+        pen = QPen(QColor(colours.accent if active else colours.muted), 1.4)
         pen.setCapStyle(Qt.PenCapStyle.RoundCap)
         painter.setPen(pen)
         painter.drawLine(x, y, x + 3, y + 3)
         painter.drawLine(x + 3, y + 3, x + 6, y)
+        if self.hasFocus():
+            painter.fillRect(0, self.height() - 2, x + 6, 2, QColor(colours.accent))
         painter.end()
 
     def _fill(self) -> None:
@@ -115,24 +116,22 @@ class CaptionButton(QToolButton):
             self._menu.addAction(action)
 
 
-class EnginePanel(QWidget):
+class EnginePanel:
     """Four charts; which engine each shows is remembered per device."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, theme: Theme, grid: ChartGrid, parent: QWidget) -> None:
+        """The charts become children of ``parent``, whose layout is ``grid``."""
         self._choice: dict[DeviceKey, EngineChoice] = {}
         self._subject: Subject | None = None
         self._buttons: list[CaptionButton] = []
         self._charts: list[TimeChart] = []
-        grid = ResponsiveGrid(200, (1, 2, 4), L, M, grow=True)
-        self.setLayout(grid)
         for slot in range(SLOTS):
             button = CaptionButton(theme)
-            chart = TimeChart(theme, Series.ENGINE, caption=button, parent=self)
+            chart = TimeChart(theme, Series.ENGINE, caption=button, parent=parent)
             button.picked.connect(lambda series, at=slot: self._picked(at, series))
             self._buttons.append(button)
             self._charts.append(chart)
-            grid.add(chart)
+            grid.add_engine(chart)
 
     @property
     def charts(self) -> Sequence[TimeChart]:
@@ -159,7 +158,8 @@ class EnginePanel(QWidget):
                 chart.setVisible(engine is not None)
             if engine is not None:
                 button.set_choices(names, engine.series)
-                tip = engine_tip(engine)
+                cut = engine_name(engine) if button.shown_text() != button.text() else ""
+                tip = "\n".join(line for line in (cut, engine_tip(engine)) if line)
                 if tip != button.toolTip():
                     button.setToolTip(tip)
                 self._draw(chart, engine, subject)

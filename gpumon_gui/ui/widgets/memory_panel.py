@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QWidget
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.values import Reading, number
 from gpumon_gui.ui import formatters
+from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.charts.decimate import top_step
 from gpumon_gui.ui.charts.time_chart import TimeChart
-from gpumon_gui.ui.theme import L, M, Series, Theme
+from gpumon_gui.ui.theme import Series, Theme
 from gpumon_gui.ui.widgets.engine_panel import spoken
-from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
 from gpumon_gui.ui.widgets.subject import Subject
 
 #: Upper ends of the axis where the device has no limit to show, bytes.
@@ -23,16 +23,14 @@ _CHARTS = (
 )
 
 
-class MemoryPanel(QWidget):
+class MemoryPanel:
     """Two charts that end at the limits of the device; one that the device has not is left out."""
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        grid = ResponsiveGrid(200, (1, 2), L, M, grow=True)
-        self.setLayout(grid)
-        self.charts = [TimeChart(theme, series, formatters.memory, parent=self) for *_rest, series in _CHARTS]
+    def __init__(self, theme: Theme, grid: ChartGrid, parent: QWidget) -> None:
+        """The charts become children of ``parent``, whose layout is ``grid``."""
+        self.charts = [TimeChart(theme, series, formatters.memory, parent=parent) for *_rest, series in _CHARTS]
         for chart in self.charts:
-            grid.add(chart)
+            grid.add_memory(chart)
 
     def show_subject(self, subject: Subject) -> None:
         """Draw the newest past of a device."""
