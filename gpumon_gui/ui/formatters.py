@@ -42,6 +42,7 @@ __all__ = [
     "number_text",
     "pair",
     "percent",
+    "reason_text",
     "source_line",
     "span",
     "speed",
@@ -64,6 +65,11 @@ def value_tip(metric_id: str, value: Value | None) -> str:
     if source:
         lines.append(source_line(source, counter(source, metric_id)))
     return "\n".join(lines)
+
+
+def reason_text(value: Value | None) -> str:
+    """Why there is no value, as a sentence; empty when there is one."""
+    return missing_text(value) if isinstance(value, Missing) else ""
 
 
 def source_line(source: str, name: str) -> str:

@@ -31,6 +31,10 @@ IDLE = 0.02
 #: Power below this share of the limit at high utilization. Measured on H200: waiting rank 39 %, training 84 to 99 %.
 LOW_POWER = 0.45
 
+#: Reasons for which a device never has a gauge.
+_NEVER = frozenset({Reason.NOT_SUPPORTED, Reason.NOT_OFFERED_IN_VM, Reason.DRIVER_MODEL})
+_ONLY_GPM = N_("Only NVIDIA's data-centre GPUs report this, from Hopper on.")
+
 _COMPUTE_KINDS = frozenset({EngineKind.GRAPHICS, EngineKind.COMPUTE})
 _MEDIA_KINDS = frozenset({EngineKind.VIDEO_DECODE, EngineKind.VIDEO_ENCODE, EngineKind.VIDEO_PROCESSING})
 _MEDIA_METRICS = ("encoder_utilization", "decoder_utilization", "jpeg_utilization", "ofa_utilization")
@@ -49,6 +53,7 @@ class Gauge:
     """One gauge. ``value`` is a fraction 0..1 or missing; ``detail`` names the engine it stands for, if any.
 
     ``metric`` is the metric behind it (for the tool tip), ``shown`` and ``limit`` are watts where the gauge is power.
+    ``absent`` says why a device has no such gauge, empty when the reason of the missing value says enough.
     """
 
     id: str
@@ -59,6 +64,12 @@ class Gauge:
     detail: str = ""
     shown: Value = NOT_READ
     limit: Value = NOT_READ
+    absent: str = ""
+
+    @property
+    def offered(self) -> bool:
+        """Whether the device has this gauge, now or later."""
+        return not (isinstance(self.value, Missing) and self.value.reason in _NEVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +104,7 @@ def gauges(device: DeviceSample, info: DeviceInfo) -> tuple[Gauge, ...]:
             engine,
             "engine_utilization",
             name,
+            absent=N_("The driver gives the operating system no engine times."),
         ),
         Gauge(
             "sm",
@@ -100,6 +112,7 @@ def gauges(device: DeviceSample, info: DeviceInfo) -> tuple[Gauge, ...]:
             N_("Share of the multiprocessors that had work"),
             _value(device, "sm_activity"),
             "sm_activity",
+            absent=_ONLY_GPM,
         ),
         Gauge(
             "tensor",
@@ -107,6 +120,7 @@ def gauges(device: DeviceSample, info: DeviceInfo) -> tuple[Gauge, ...]:
             N_("Time in which the matrix units were working"),
             _value(device, "tensor_activity"),
             "tensor_activity",
+            absent=_ONLY_GPM,
         ),
         _power(device, info),
     )

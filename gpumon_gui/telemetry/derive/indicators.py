@@ -106,7 +106,7 @@ def _utilization(device: DeviceSample, load: float | None, holds_memory: bool) -
         if load < UTIL_ZERO and holds_memory:
             judgement = Judgement.BAD
             sign = N_("0 % throughout although a process holds GPU memory: the GPU is not called.")
-            advice = N_("Check that model and data are moved to the GPU; run the diagnostics.")
+            advice = N_("Check that the program moves its model and its data to the GPU.")
         elif load < UTIL_LOW and not holds_memory:
             judgement, sign = Judgement.NEUTRAL, N_("No compute process is running on this GPU.")
         elif load < UTIL_LOW:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
+from gpumon_gui.core.model import DeviceState
 from gpumon_gui.core.values import number
 from gpumon_gui.telemetry.derive.gauges import WINDOW_S, Gauge, Level, Verdict, gauges, verdict
 from gpumon_gui.ui import formatters
@@ -94,6 +97,33 @@ class GaugeCard(Card):
         set_text(self.measures, _(gauge.measures))
 
 
+class AbsenceCard(QWidget):
+    """Stands where gauges would, and says why they are not there."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._head = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
+        self._words = wrapped(theme, Text.CAPTION, muted=True, parent=self)
+        self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(M, S, M, S)
+        box.setSpacing(XS)
+        box.addWidget(self._head)
+        box.addWidget(self._words, 1)
+
+    @property
+    def text(self) -> str:
+        """The reasons, one a line."""
+        return self._words.text()
+
+    def say(self, words: str) -> None:
+        """Show the reasons; nothing to say hides the card."""
+        if self.isHidden() == bool(words):
+            self.setVisible(bool(words))
+        self._head.set_text(_("Not offered by this device"))
+        set_text(self._words, words)
+
+
 class GaugesStrip(QWidget):
     """The gauges, and whether they agree."""
 
@@ -102,9 +132,14 @@ class GaugesStrip(QWidget):
         self.cards = [GaugeCard(theme) for _n in range(5)]
         self._mark = Mark(theme, self)
         self._sentence = wrapped(theme, parent=self)
-        grid = ResponsiveGrid(148, (1, 2, 3, 5), S, S)
+        # Room for two lines, so that nothing jumps when the verdict changes.
+        self._sentence.setMinimumHeight(2 * QFontMetrics(self._sentence.font()).lineSpacing())
+        self._sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._absent = AbsenceCard(theme)
+        grid = ResponsiveGrid(148, (1, 2, 3, 5), S, S, fill=True)
         for card in self.cards:
             grid.add(card)
+        grid.add(self._absent)
         row = QHBoxLayout()
         row.setContentsMargins(XS, 0, 0, 0)
         row.setSpacing(S)
@@ -112,7 +147,7 @@ class GaugesStrip(QWidget):
         row.addWidget(self._sentence, 1)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
-        box.setSpacing(M)
+        box.setSpacing(S)
         box.addLayout(grid)
         box.addLayout(row)
 
@@ -121,14 +156,39 @@ class GaugesStrip(QWidget):
         """The verdict in words."""
         return self._sentence.text()
 
+    @property
+    def absent(self) -> str:
+        """What is said about gauges that the device has not; empty when it has all."""
+        return "" if self._absent.isHidden() else self._absent.text
+
     def show_subject(self, subject: Subject) -> None:
         """Gauges and verdict of now."""
         info = subject.adapter.info
+        missing = []
         for card, gauge in zip(self.cards, gauges(subject.device, info), strict=True):
-            card.show_gauge(gauge, subject.dimmed)
+            if card.isHidden() == gauge.offered:
+                card.setVisible(gauge.offered)
+            if gauge.offered:
+                card.show_gauge(gauge, subject.dimmed)
+            else:
+                missing.append(gauge)
+        self._absent.say(absences(missing))
+        if subject.dimmed and subject.device.state is DeviceState.OK:
+            self._mark.set_kind(_MARKS[Level.UNKNOWN])
+            set_text(self._sentence, _("These are old values. The verdict comes back with new ones."))
+            return
         found = verdict(subject.device, info, lambda column: subject.mean(column, WINDOW_S))
         self._mark.set_kind(_MARKS[found.level])
         set_text(self._sentence, verdict_text(found))
+
+
+def absences(missing: Sequence[Gauge]) -> str:
+    """Why a device has not these gauges: one paragraph for each reason."""
+    names: dict[str, list[str]] = {}
+    for gauge in missing:
+        reason = _(gauge.absent) if gauge.absent else formatters.reason_text(gauge.value)
+        names.setdefault(reason, []).append(_(gauge.label))
+    return "\n".join(_("{name}: {why}").format(name=_(", ").join(who), why=why) for why, who in names.items())
 
 
 def verdict_text(found: Verdict) -> str:

@@ -109,8 +109,8 @@ class _Row:
         box.addStretch(1)
 
     def say(self, indicator: Indicator, dimmed: bool) -> None:
-        self.mark.set_kind(_MARKS[indicator.judgement])
-        judged = _(_WORDS[indicator.judgement])
+        self.mark.set_kind("none" if dimmed else _MARKS[indicator.judgement])
+        judged = _("not of now") if dimmed else _(_WORDS[indicator.judgement])
         if self.mark.toolTip() != judged:
             self.mark.setToolTip(judged)
             self.mark.setAccessibleName(judged)
@@ -121,8 +121,9 @@ class _Row:
         set_text(self.normal, _(indicator.normal))
         set_text(self._normal_below, _("Normal: {range}").format(range=_(indicator.normal)))
         shares = {name: formatters.percent(round(share * 20) / 20) for name, share in indicator.params.items()}
-        self._set(self._sign, _(indicator.sign).format(**shares))
-        self._set(self._advice, _(indicator.advice).format(**shares))
+        has_value = number(indicator.now) is not None
+        self._set(self._sign, (_("An old value.") if has_value else "") if dimmed else _text(indicator.sign, shares))
+        self._set(self._advice, "" if dimmed else _text(indicator.advice, shares))
 
     def set_narrow(self, narrow: bool) -> None:
         self.normal.setVisible(not narrow)
@@ -136,6 +137,10 @@ class _Row:
         set_text(label, text)
         if label.isHidden() == bool(text):
             label.setVisible(bool(text))
+
+
+def _text(message: str, shares: dict[str, str]) -> str:
+    return _(message).format(**shares)
 
 
 def _now(indicator: Indicator) -> str:

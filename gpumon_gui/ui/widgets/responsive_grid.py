@@ -12,8 +12,8 @@ class ResponsiveGrid(QLayout):
     """Cells of equal width, as many side by side as fit; hidden ones take no place.
 
     ``counts`` are the allowed numbers of columns, ascending (four charts: 1, 2 or 4, never 3 and 1). With ``share``
-    the cells share all the width there is; otherwise a cell never gets wider for want of neighbours. With ``grow``
-    rows share the height there is as well.
+    the cells share all the width there is; otherwise a cell never gets wider for want of neighbours. With ``fill`` the
+    last cell is as wide as the rest of its row.
     """
 
     def __init__(
@@ -24,15 +24,15 @@ class ResponsiveGrid(QLayout):
         row_gap: int,
         *,
         share: bool = False,
-        grow: bool = False,
+        fill: bool = False,
     ) -> None:
         super().__init__()
         self._cell_width = cell_width
         self._counts = counts
         self._gap = gap
         self._row_gap = row_gap
-        self._grow = grow
-        self._share = share or grow
+        self._fill = fill
+        self._share = share
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
 
@@ -66,8 +66,8 @@ class ResponsiveGrid(QLayout):
         return self._items.pop(index) if 0 <= index < len(self._items) else None
 
     def expandingDirections(self) -> Qt.Orientation:
-        """Wide always, tall when rows may grow."""
-        return Qt.Orientation.Horizontal | Qt.Orientation.Vertical if self._grow else Qt.Orientation.Horizontal
+        """Wide, never tall."""
+        return Qt.Orientation.Horizontal
 
     def hasHeightForWidth(self) -> bool:
         """Fewer columns make more rows."""
@@ -95,15 +95,14 @@ class ResponsiveGrid(QLayout):
             return
         columns = self.columns(rect.width())
         heights = self._row_heights(rect.width())
-        spare = rect.height() - sum(heights) - self._row_gap * (len(heights) - 1)
-        if self._grow and spare > 0:
-            heights = [height + spare // len(heights) for height in heights]
         total = rect.width() - self._gap * (columns - 1)
         top = rect.top()
         for row, height in enumerate(heights):
             for column, item in enumerate(shown[row * columns : (row + 1) * columns]):
                 left = rect.left() + column * self._gap + total * column // columns
                 right = rect.left() + column * self._gap + total * (column + 1) // columns
+                if self._fill and item is shown[-1]:
+                    right = rect.left() + rect.width()
                 item.setGeometry(QRect(left, top, right - left, height))
             top += height + self._row_gap
 
@@ -115,6 +114,9 @@ class ResponsiveGrid(QLayout):
         columns = self.columns(width)
         cell = max(1, (width - self._gap * (columns - 1)) // columns)
         heights = [_height(item, cell) for item in shown]
+        if self._fill and shown:
+            behind = (columns - len(shown) % columns) % columns
+            heights[-1] = _height(shown[-1], cell * (behind + 1) + self._gap * behind)
         return [max(heights[n : n + columns]) for n in range(0, len(heights), columns)]
 
 
