@@ -280,7 +280,7 @@ class MainWindow(QWidget):
             interval_s=1.0 if interval is None else interval,
             details=visible and self._page.details,
             processes=visible and self._page.processes,
-            cpu_processes=visible and self._page.processes,
+            cpu_processes=visible and self._page.cpu_processes,
         )
         if demand != self._demand:
             self._demand = demand

@@ -130,7 +130,7 @@ def test_every_drawing_is_listed_and_every_page_has_one() -> None:
 
 def test_keys_change_the_page_and_only_what_is_visible_is_read(window: MainWindow, origin: RecordingOrigin) -> None:
     assert window.page == "performance"
-    assert origin.demands[-1] == Demand(1.0, details=True, processes=False, cpu_processes=False)
+    assert origin.demands[-1] == Demand(1.0, details=True, processes=True, cpu_processes=False)
     QTest.keyClick(window, Qt.Key.Key_2, Qt.KeyboardModifier.ControlModifier)
     assert window.page == "processes"
     assert window.heading.text() == "Processes"

@@ -40,9 +40,11 @@ class PageEntry:
     make: Callable[[Feed, Theme, QWidget], QWidget]
     details: bool = False
     processes: bool = False
+    cpu_processes: bool = False
 
 
 PAGES: tuple[PageEntry, ...] = (
-    PageEntry("performance", "performance", N_("Performance"), PerformancePage, details=True),
-    PageEntry("processes", "processes", N_("Processes"), ProcessesPage, processes=True),
+    # "The GPU is not called" can only be said by who knows whether a process holds its memory.
+    PageEntry("performance", "performance", N_("Performance"), PerformancePage, details=True, processes=True),
+    PageEntry("processes", "processes", N_("Processes"), ProcessesPage, processes=True, cpu_processes=True),
 )
