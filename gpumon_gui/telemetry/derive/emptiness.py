@@ -19,6 +19,7 @@ TITLE: dict[str, str] = {
     "waiting": N_("Waiting for the first reading"),
     "not-read": N_("Not read yet"),
     "filtered": N_("No process matches"),
+    "stale": N_("No new readings"),
     "source": N_("The processes cannot be read"),
     "no-gpu": N_("No GPU was found"),
     "asleep": N_("The GPU is asleep"),
@@ -34,6 +35,7 @@ EXPLANATION: dict[str, str] = {
     "waiting": N_("The sampler is starting."),
     "not-read": N_("Processes are read only while somebody looks at them. They appear with the next reading."),
     "filtered": N_("{count} processes are hidden by the search or the device filter."),
+    "stale": N_("Which processes use the GPU is not known at the moment. They appear with the next reading."),
     "source": "",
     "no-gpu": N_("No driver that GPUMon can read reports a GPU on this machine."),
     "asleep": N_("Nothing can run on it while it sleeps. GPUMon does not wake it."),
@@ -46,9 +48,9 @@ EXPLANATION: dict[str, str] = {
         "available. If they are damaged, run 'lodctr /R' in an administrator's command prompt and restart."
     ),
     "hidden": N_(
-        "{used} of device memory are in use, yet the driver lists no process. They run outside this container, on the "
-        "Windows side of WSL, or on the host of this virtual machine; start GPUMon there (a container can be started "
-        "with --pid=host)."
+        "{used} of device memory are in use, yet the driver lists no process. The processes run outside this "
+        "container, on the Windows side of WSL, or on the host of this virtual machine; start GPUMon there (a "
+        "container can be started with --pid=host)."
     ),
     "mig": N_(
         "Processes run inside the instances of a split card, and this account sees only instances that it was given. "

@@ -361,7 +361,8 @@ class ProcessesPage(QWidget):
         for name in ("open", "copy", "command"):
             menu.addAction(self._actions[name])
         menu.addSeparator()
-        menu.addMenu(self.table.columns_menu(menu))  # the header's own menu cannot be reached by keyboard
+        menu.addMenu(self.table.sort_menu(menu))  # the header cannot be reached by keyboard
+        menu.addMenu(self.table.columns_menu(menu))
         return menu
 
     # -- inside
@@ -508,6 +509,8 @@ class ProcessesPage(QWidget):
         hidden = known if known else (len(sample.processes) if sample is not None and self.model.device else 0)
         if sample is not None and not hidden and self._awaits(sample):
             return Emptiness("not-read")
+        if sample is not None and not hidden and self._feed.status.state is FeedState.STALE:
+            return Emptiness("stale")
         return explain(sample, self.model.device, hidden)
 
     def _awaits(self, sample: Sample) -> bool:

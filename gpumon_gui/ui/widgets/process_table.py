@@ -17,6 +17,7 @@ from PySide6.QtCore import (
 )
 from PySide6.QtGui import (
     QAction,
+    QActionGroup,
     QColor,
     QContextMenuEvent,
     QFocusEvent,
@@ -43,7 +44,7 @@ from PySide6.QtWidgets import (
 from gpumon_gui.core.messages import _
 from gpumon_gui.telemetry.derive.process_state import STATE_TEXT, ProcessState
 from gpumon_gui.ui.models.process_model import COLUMNS, HEAT_ROLE, STATE_ROLE, TOTAL_ROLE, Col, ProcessFilter
-from gpumon_gui.ui.theme import M, S, Series, Text, Theme
+from gpumon_gui.ui.theme import L, M, S, Series, Text, Theme
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 
 ROW_HEIGHT = 30
@@ -53,6 +54,11 @@ HEAT_ALPHA = 105
 _SORT_ROOM = 11
 
 Index = QModelIndex | QPersistentModelIndex
+
+
+def _left(header: QHeaderView, logical: int) -> int:
+    """Room left of a cell's text: the first column stands on the margin of the page."""
+    return L if header.visualIndex(logical) == 0 else S
 
 
 class _Header(QHeaderView):
@@ -81,7 +87,7 @@ class _Header(QHeaderView):
         content = metrics.horizontalAdvance(column.sample)
         if logical == Col.STATE:
             content = max(metrics.horizontalAdvance(_(text)) for text in STATE_TEXT.values()) + 9 + S
-        return QSize(max(label, content) + 2 * S, self.sizeHint().height())
+        return QSize(max(label, content) + _left(self, logical) + S, self.sizeHint().height())
 
     def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:
         colours = self._theme.colours
@@ -91,7 +97,7 @@ class _Header(QHeaderView):
         painter.drawLine(rect.right(), rect.top() + S, rect.right(), rect.bottom() - S)
         painter.drawLine(rect.left(), rect.bottom(), rect.right(), rect.bottom())
         side = Qt.AlignmentFlag.AlignRight if COLUMNS[Col(logical)].numeric else Qt.AlignmentFlag.AlignLeft
-        inner = rect.adjusted(S, _SORT_ROOM, -S, -S // 2)
+        inner = rect.adjusted(_left(self, logical), _SORT_ROOM, -S, -S // 2)
         total = self.model().headerData(logical, Qt.Orientation.Horizontal, TOTAL_ROLE)
         if total:
             painter.setFont(self._theme.font(Text.SUBTITLE))
@@ -148,12 +154,10 @@ class _Delegate(QStyledItemDelegate):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(colours.accent))
             painter.drawRoundedRect(QRectF(rect.left() + 1, rect.top() + 7, 3, rect.height() - 14), 1.5, 1.5)
-        inner = rect.adjusted(S, 0, -S, 0)
+        inner = rect.adjusted(_left(self._table.horizontalHeader(), index.column()), 0, -S, 0)
         if index.column() == Col.STATE:
             self._mark(painter, ProcessState(index.data(STATE_ROLE)), QRectF(inner.left(), rect.center().y() - 4, 9, 9))
             inner.adjust(9 + S, 0, 0, 0)
-        elif index.column() == Col.NAME:
-            inner.adjust(S // 2, 0, 0, 0)
         text = index.data()
         painter.setFont(self._theme.font(Text.BODY))
         painter.setPen(QColor(colours.faint if self.is_dimmed or not self._is_value(index) else colours.text))
@@ -205,6 +209,15 @@ class _Delegate(QStyledItemDelegate):
         else:
             middle = QPointF(ring.width() / 2, 0)
             painter.drawLine(ring.center() - middle, ring.center() + middle)
+
+
+def _add_choice(menu: QMenu, group: QActionGroup, text: str, data: int, chosen: bool) -> None:
+    action = QAction(text, menu)
+    action.setCheckable(True)
+    action.setChecked(chosen)
+    action.setData(data)
+    group.addAction(action)
+    menu.addAction(action)
 
 
 class ProcessTable(QTableView):
@@ -281,6 +294,23 @@ class ProcessTable(QTableView):
         menu.triggered.connect(self._on_column_chosen)
         return menu
 
+    def sort_menu(self, parent: QWidget | None = None) -> QMenu:
+        """A menu with the visible columns to sort by, and the two directions: sorting without a mouse."""
+        header = self.horizontalHeader()
+        menu = QMenu(_("Sort by"), parent or self)
+        columns, orders = QActionGroup(menu), QActionGroup(menu)
+        for column in (Col(header.logicalIndex(visual)) for visual in range(header.count())):
+            if not self.isColumnHidden(column):
+                chosen = header.sortIndicatorSection() == column
+                _add_choice(menu, columns, _(COLUMNS[column].header), int(column), chosen)
+        menu.addSeparator()
+        descending = header.sortIndicatorOrder() == Qt.SortOrder.DescendingOrder
+        _add_choice(menu, orders, _("Ascending"), 0, not descending)
+        _add_choice(menu, orders, _("Descending"), 1, descending)
+        columns.triggered.connect(self._on_sort_column)
+        orders.triggered.connect(self._on_sort_order)
+        return menu
+
     def retranslate(self) -> None:
         """Write the texts again and make room for them."""
         self.setAccessibleName(_("Processes that use the GPU"))
@@ -303,6 +333,17 @@ class ProcessTable(QTableView):
         menu = self.columns_menu()
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.horizontalHeader().mapToGlobal(position))
+
+    @Slot(QAction)
+    def _on_sort_column(self, action: QAction) -> None:
+        column = Col(action.data())
+        numeric = COLUMNS[column].numeric  # the largest numbers first, names from A
+        self.sortByColumn(column, Qt.SortOrder.DescendingOrder if numeric else Qt.SortOrder.AscendingOrder)
+
+    @Slot(QAction)
+    def _on_sort_order(self, action: QAction) -> None:
+        order = Qt.SortOrder.DescendingOrder if action.data() else Qt.SortOrder.AscendingOrder
+        self.sortByColumn(self.horizontalHeader().sortIndicatorSection(), order)
 
     @Slot(QAction)
     def _on_column_chosen(self, action: QAction) -> None:

@@ -33,6 +33,7 @@ class SourceDots(QWidget):
         self._theme = theme
         self._health: tuple[SourceHealth, ...] = ()
         self._words: list[tuple[SourceHealth, str]] = []
+        self._is_stale = False
         self.setFont(theme.font(Text.CAPTION))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.update)
@@ -42,19 +43,21 @@ class SourceDots(QWidget):
         """What it says, one text per source."""
         return tuple(words for _health, words in self._words)
 
-    def show_health(self, health: Sequence[SourceHealth]) -> None:
-        """Show sources that changed their state; measured times alone change nothing on the screen."""
+    def show_health(self, health: Sequence[SourceHealth], is_stale: bool = False) -> None:
+        """Show sources that changed their state; measured times alone change nothing on the screen. ``is_stale``: what
+        they said is of before, and nobody knows how they are now."""
         now = tuple(health)
         before = [(one.name, one.state, one.code, one.detail) for one in self._health]
-        self._health = now
-        if before != [(one.name, one.state, one.code, one.detail) for one in now]:
+        changed = is_stale != self._is_stale or before != [(one.name, one.state, one.code, one.detail) for one in now]
+        self._health, self._is_stale = now, is_stale
+        if changed:
             self.retranslate()
 
     def retranslate(self) -> None:
         """Write the texts again."""
         self._words = []
         for one in self._health:
-            state = _(SOURCE_STATE_TEXT[one.state])
+            state = _("not known") if self._is_stale else _(SOURCE_STATE_TEXT[one.state])
             words = _("{source}: {state}").format(source=source_name(one.name), state=state)
             self._words.append((one, words))
         self.setAccessibleName(_("Sources"))
@@ -91,7 +94,8 @@ class SourceDots(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self.font())
         for one, words, rect in self._places():
-            self._mark(painter, one.state, QRectF(rect.x(), (self.height() - DOT) / 2, DOT, DOT))
+            state = SourceState.ABSENT if self._is_stale else one.state
+            self._mark(painter, state, QRectF(rect.x(), (self.height() - DOT) / 2, DOT, DOT))
             painter.setPen(QColor(self._theme.colours.muted))
             place = rect.adjusted(DOT + S, 0, 0, 0)
             line = painter.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, int(place.width()) + 1)
@@ -113,7 +117,7 @@ class SourceDots(QWidget):
         short = self.sizeHint().width() > self.width()
         places, left = [], 0.0
         for one, words in self._words:
-            if short and one.state in (SourceState.OK, SourceState.ABSENT):
+            if short and (self._is_stale or one.state in (SourceState.OK, SourceState.ABSENT)):
                 words = source_name(one.name)
             width = min(DOT + S + metrics.horizontalAdvance(words) + 1.0, max(0.0, self.width() - left))
             if width > DOT + S:
@@ -211,7 +215,7 @@ class StatusStrip(QWidget):
         """Show a sample; ``speed`` is the update speed in words."""
         self._status, self._speed = status, speed
         self._cost = Cost() if sample is None else sample.cost
-        self._dots.show_health(() if sample is None else sample.health)
+        self._dots.show_health(() if sample is None else sample.health, status.state is FeedState.STALE)
         self._write()
 
     def retranslate(self) -> None:
