@@ -4,6 +4,8 @@
     python packaging/dev.py test [stage ...]   set up, then every check and test, or the stages named
     python packaging/dev.py check              only the checks: ruff, mypy, import contracts, translations
     python packaging/dev.py compile            set up and compile the translations
+    python packaging/dev.py build              the Windows programs, portable form and installer, in dist/
+    python packaging/dev.py screenshots [what] set up and take pictures of the window (packaging/screenshots.py)
 
 Only the standard library: it runs before anything is installed.
 """
@@ -16,6 +18,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one must be
     _found = "{}.{} ({})".format(*sys.version_info[:2], sys.executable)
     sys.exit(f"GPUMon needs Python 3.11 or newer, this is {_found}. Start dev.py with a newer one.")
 
+import build
 import environment
 import stages
 import system_packages
@@ -57,6 +60,14 @@ def compile_() -> int:
     return subprocess.call([str(environment.PYTHON), str(environment.ROOT / "packaging/translations.py"), "compile"])
 
 
+def screenshots(words: list[str]) -> int:
+    """Set up and take the pictures."""
+    environment.prepare(environment.RUN)
+    environment.compile_translations()
+    system_packages.provide_for_window()
+    return subprocess.call([str(environment.PYTHON), str(environment.ROOT / "packaging/screenshots.py"), *words])
+
+
 def main(arguments: list[str]) -> int:
     """Do what the first word says; the exit code."""
     what, rest = (arguments[0], arguments[1:]) if arguments else ("", [])
@@ -69,6 +80,10 @@ def main(arguments: list[str]) -> int:
             return check()
         if what == "compile" and not rest:
             return compile_()
+        if what == "build" and not rest:
+            return build.build()
+        if what == "screenshots":
+            return screenshots(rest)
     except SetupFailed as failure:
         warn(f"error: {failure}")
         return 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCursor, QGuiApplication
 
 from gpumon_gui.app.arguments import Screenshot
 from gpumon_gui.app.notice import tell
@@ -30,6 +31,8 @@ class Photographer(QObject):
 
     def start(self) -> None:
         """Count from now."""
+        if QGuiApplication.platformName() == "offscreen":  # where the pointer stands on a button of the window
+            QCursor.setPos(self._window.geometry().bottomRight())
         self._timer.start(round(self._order.after_s * 1000))
 
     @Slot()

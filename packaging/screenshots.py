@@ -1,0 +1,188 @@
+"""Knows: which pictures of the window are taken, and how they are made small. Must not know: what is in them.
+
+    python packaging/dev.py screenshots                  the pictures of the README and the whole set for review
+    python packaging/dev.py screenshots readme           only resources/screenshots/: four pictures of the demo
+    python packaging/dev.py screenshots review [NAME…]   only build/screenshots/: every page, language, theme and scale
+                                                         of these machines (``demo`` or a scenario); none named: all
+
+The window runs for seconds in each picture, so several run side by side. Needs no display.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+import zlib
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtGui import QImage
+
+ROOT = Path(__file__).resolve().parents[1]
+README = ROOT / "resources" / "screenshots"
+REVIEW = ROOT / "build" / "screenshots"
+
+PAGES = ("performance", "processes")
+LANGUAGES = ("en", "zh_CN")
+THEMES = ("light", "dark")
+#: Logical size and scale: 200 % at 2560 × 1600 device pixels is the same page, twice as fine.
+SCALES = (((1280, 800), 1), ((1280, 800), 2))
+#: Looked at in one language and theme each: small, and a large screen at 100 %.
+SIZES = (((900, 600), 1), ((3840, 2160), 1))
+MACHINES = (
+    "demo",
+    "one-gpu-training",
+    "eight-gpus",
+    "sixteen-gpus",
+    "windows-laptop",
+    "laptop-hybrid",
+    "lost-gpu",
+    "hang",
+    "no-driver",
+    "mig",
+    "wddm",
+    "process-names",
+    "amd-only",
+    "no-permission",
+)
+#: Enough for rates, means and a first judgement; "hang" is then stale.
+AFTER_S = 9.0
+#: In the demo: the run with a starved loader lies behind, the one with eight loaders computes.
+DEMO_AFTER_S = 33.0
+README_SIZE = (1280, 800)
+README_BYTES = 120_000
+AT_ONCE = 6
+PATIENCE_S = 60.0
+
+Pixels = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One picture."""
+
+    file: Path
+    machine: str
+    page: str
+    language: str
+    theme: str
+    size: tuple[int, int]
+    scale: int = 1
+
+    @property
+    def after_s(self) -> float:
+        """How long the window runs before."""
+        return DEMO_AFTER_S if self.machine == "demo" else AFTER_S
+
+
+def readme_shots() -> list[Shot]:
+    """The four pictures of the README."""
+    return [
+        Shot(README / f"{page}-{theme}.png", "demo", page, "en", theme, README_SIZE)
+        for page, theme in product(PAGES, THEMES)
+    ]
+
+
+def review_shots(machines: Sequence[str]) -> list[Shot]:
+    """Every page of these machines in every language, theme and scale, and small and large."""
+    shots = [
+        Shot(REVIEW / machine / f"{page}-{lang}-{theme}-{scale}00.png", machine, page, lang, theme, size, scale)
+        for machine, page, lang, theme, (size, scale) in product(machines, PAGES, LANGUAGES, THEMES, SCALES)
+    ]
+    for machine, page, (size, scale) in product(machines, PAGES, SIZES):
+        name = f"{page}-{size[0]}x{size[1]}.png"
+        shots.append(Shot(REVIEW / machine / name, machine, page, "zh_CN", "dark", size, scale))
+    return shots
+
+
+def take(shot: Shot) -> str:
+    """Take a picture; an empty text, or what went wrong."""
+    shot.file.parent.mkdir(parents=True, exist_ok=True)
+    shot.file.unlink(missing_ok=True)
+    words = [sys.executable, "-m", "gpumon_gui"]
+    words += ["--demo"] if shot.machine == "demo" else ["--scenario", shot.machine]
+    words += ["--page", shot.page, "--lang", shot.language, "--theme", shot.theme]
+    words += ["--screenshot", str(shot.file), "--after", f"{shot.after_s:g}", "--size", "{}x{}".format(*shot.size)]
+    # offscreen: the same pixels whether there is a display or not, and no window over somebody's work
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": str(shot.scale)}
+    try:
+        done = subprocess.run(
+            words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=shot.after_s + PATIENCE_S
+        )
+    except subprocess.TimeoutExpired:
+        return f"no picture after {shot.after_s + PATIENCE_S:g} s"
+    if done.returncode != 0 or not shot.file.is_file():
+        return (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1][-300:]
+    return ""
+
+
+def shrink(file: Path) -> int:
+    """Write the picture again without loss, in the smallest form PNG has for it. Returns its bytes."""
+    image = QImage(str(file)).convertToFormat(QImage.Format.Format_RGB888)
+    height, width = image.height(), image.width()
+    rows = np.frombuffer(image.constBits(), np.uint8).reshape(height, image.bytesPerLine())
+    pixels = rows[:, : width * 3].reshape(height, width, 3)
+    codes = pixels.astype(np.uint32) @ np.array([1 << 16, 1 << 8, 1], np.uint32)
+    colours, index = np.unique(codes, return_inverse=True)
+    if len(colours) <= 256:
+        palette = np.stack([colours >> 16, colours >> 8, colours], axis=1).astype(np.uint8)
+        lines, kind = index.reshape(height, width).astype(np.uint8), 3
+    else:
+        palette, lines, kind = None, pixels.reshape(height, width * 3), 2
+    body = min((zlib.compress(lines_.tobytes(), 9) for lines_ in _filtered(lines, 1 if kind == 3 else 3)), key=len)
+    parts = [b"\x89PNG\r\n\x1a\n", _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, kind, 0, 0, 0))]
+    if palette is not None:
+        parts.append(_chunk(b"PLTE", palette.tobytes()))
+    parts += [_chunk(b"IDAT", body), _chunk(b"IEND", b"")]
+    if sum(map(len, parts)) < file.stat().st_size:
+        file.write_bytes(b"".join(parts))
+    return file.stat().st_size
+
+
+def _filtered(lines: Pixels, step: int) -> list[Pixels]:
+    """The rows behind PNG's filters none, sub and up."""
+    above = np.vstack([np.zeros_like(lines[:1]), lines[:-1]])
+    before = np.hstack([np.zeros_like(lines[:, :step]), lines[:, :-step]])
+    forms = ((0, lines), (1, lines - before), (2, lines - above))
+    return [np.hstack([np.full((len(lines), 1), number, np.uint8), form]) for number, form in forms]
+
+
+def _chunk(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Take them all. 1 when one is missing or too large."""
+    what, machines = (arguments[0], arguments[1:]) if arguments else ("", ())
+    unknown = [name for name in machines if name.startswith("-")]
+    if what not in ("", "readme", "review") or unknown or (what != "review" and machines):
+        print((__doc__ or "").split("\n\n")[1], file=sys.stderr)
+        return 2
+    shots = readme_shots() if what != "review" else []
+    shots += review_shots(machines or MACHINES) if what != "readme" else []
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        faults = [f"{shot.file}: {fault}" for shot, fault in zip(shots, pool.map(take, shots), strict=True) if fault]
+    sizes = {s.file: shrink(s.file) for s in shots if s.file.parent == README and s.file.is_file()}
+    faults += [
+        f"{file}: {size} bytes are more than {README_BYTES}" for file, size in sizes.items() if size > README_BYTES
+    ]
+    for fault in faults:
+        print(fault, file=sys.stderr)
+    folders = " and ".join(str(folder.relative_to(ROOT)) for folder in (README, REVIEW) if _has(shots, folder))
+    print(f"screenshots: {len(shots) - len(faults)} of {len(shots)} in {folders}")
+    return 1 if faults else 0
+
+
+def _has(shots: Sequence[Shot], folder: Path) -> bool:
+    return any(folder in shot.file.parents for shot in shots)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
