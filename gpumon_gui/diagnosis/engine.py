@@ -1,0 +1,152 @@
+"""Knows: how rules become a ranked answer. Must not know: any single rule, where facts come from.
+
+Order of findings: causes before their symptoms, then severity, then confidence, then the order of questions (an earlier
+question removes look-alikes of the later ones), then the code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from gpumon_gui.diagnosis.facts import MACHINE, Document, View
+from gpumon_gui.diagnosis.finding import (
+    Bug,
+    Clear,
+    Confidence,
+    Diagnosis,
+    Finding,
+    FrameworkVerdict,
+    NotEvaluated,
+    Severity,
+    Verdict,
+)
+from gpumon_gui.diagnosis.rule import Answer, Hit, Lacks, Rule, Scope, lacking
+
+_SEVERITIES = tuple(Severity)
+_CONFIDENCES = tuple(Confidence)
+#: framework → the path whose presence means "installed", and the path that says how many GPUs it sees.
+_FRAMEWORKS = (
+    ("torch", "torch.version", "torch.cuda_available"),
+    ("tensorflow", "tensorflow.version", "tensorflow.gpu_count"),
+    ("jax", "jax.version", "jax.device_count"),
+    ("onnxruntime", "onnxruntime.version", "onnxruntime.session_providers"),
+)
+
+
+def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
+    """Judge every rule for every subject it applies to."""
+    findings: list[Finding] = []
+    clear: list[Clear] = []
+    not_evaluated: list[NotEvaluated] = []
+    bugs: list[Bug] = []
+    steps = {rule.code: rule.step for rule in rules}
+    views = tuple(document.views())
+    for view in views:
+        for rule in rules:
+            if not _applies(rule, view):
+                continue
+            try:
+                outcome = _judge(rule, view)
+                if isinstance(outcome, Hit):
+                    findings.append(_finding(rule, view, outcome))
+            except Exception as error:  # noqa: BLE001 - a raising rule is a reported bug, never a lost report
+                bugs.append(Bug(rule.code, view.subject, f"{type(error).__name__}: {error}"))
+                continue
+            if isinstance(outcome, Answer):
+                clear.append(Clear(rule.code, view.subject))
+            elif isinstance(outcome, Lacks):
+                not_evaluated.append(NotEvaluated(rule.code, view.subject, outcome.missing))
+    ranked = _ranked(_folded(findings, rules), steps)
+    concerns = {rule.code: rule.frameworks for rule in rules}
+    return Diagnosis(_verdicts(views, ranked, concerns), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
+
+
+def _applies(rule: Rule, view: View) -> bool:
+    return view.is_machine if rule.scope is Scope.MACHINE else view.is_environment
+
+
+def _judge(rule: Rule, view: View) -> Hit | Lacks | Answer:
+    missing = lacking(view, rule.needs)
+    return Lacks(missing) if missing else rule.check(view)
+
+
+def _finding(rule: Rule, view: View, hit: Hit) -> Finding:
+    return Finding(
+        code=rule.code,
+        subject=view.subject,
+        severity=hit.severity or rule.severity,
+        confidence=hit.confidence,
+        title=hit.title or rule.title,
+        values=hit.values,
+        evidence=hit.evidence,
+        advice=rule.advise(view, hit),
+    )
+
+
+def _folded(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+    """Symptoms point to their cause. A guess (low confidence) explains nothing away."""
+    explains = {rule.code: rule.explains for rule in rules}
+    folded = []
+    for finding in findings:
+        causes = [
+            other
+            for other in findings
+            if finding.code in explains[other.code]
+            and other.confidence is not Confidence.LOW
+            and other.subject in (finding.subject, MACHINE)
+            and other.code not in explains[finding.code]
+        ]
+        folded.append(replace(finding, symptom_of=causes[0].code) if causes else finding)
+    return folded
+
+
+def _ranked(findings: Iterable[Finding], steps: dict[str, int]) -> tuple[Finding, ...]:
+    def key(finding: Finding) -> tuple[bool, int, int, int, str, str]:
+        return (
+            finding.symptom_of is not None,
+            _SEVERITIES.index(finding.severity),
+            _CONFIDENCES.index(finding.confidence),
+            steps[finding.code],
+            finding.code,
+            finding.subject,
+        )
+
+    return tuple(replace(finding, rank=rank) for rank, finding in enumerate(sorted(findings, key=key), start=1))
+
+
+def _verdicts(
+    views: Sequence[View], findings: Sequence[Finding], concerns: Mapping[str, tuple[str, ...]]
+) -> tuple[FrameworkVerdict, ...]:
+    verdicts = []
+    for view in views:
+        if not view.is_environment:
+            continue
+        blocking = [
+            finding
+            for finding in findings
+            if finding.severity in (Severity.BLOCKS, Severity.CRASHES)
+            and finding.confidence is not Confidence.LOW
+            and finding.subject in (view.subject, MACHINE)
+        ]
+        for framework, installed, sees in _FRAMEWORKS:
+            if not view.known(installed):
+                continue
+            own = [found for found in blocking if framework in (concerns[found.code] or (framework,))]
+            claims = view.get(sees)
+            if view.get(installed) is None:
+                verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.NOT_INSTALLED))
+            elif own and not _claims_gpu(claims):
+                verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.FAILS, own[0].code))
+            elif _claims_gpu(claims):
+                verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.CLAIMED))
+            else:
+                verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.NOT_MEASURED))
+    return tuple(verdicts)
+
+
+def _claims_gpu(seen: object) -> bool:
+    """A flag, a number of devices, or a list of providers that says "there is a GPU"."""
+    if isinstance(seen, list | tuple):
+        return any(str(entry) not in ("CPUExecutionProvider", "AzureExecutionProvider") for entry in seen)
+    return isinstance(seen, int) and seen > 0

@@ -1,0 +1,124 @@
+"""Knows: what a rule is. Must not know: any one of them.
+
+**The contract.** One file per code in ``rules/``, one line in ``rules/table.py``, one case file. A rule is data plus a
+pure check over a :class:`View`; it opens no file, runs nothing, keeps nothing, and contains no finished sentence. Its
+texts are marked with ``N_`` and carry named placeholders. It answers one of three things: *hit*, *clear*, *not
+evaluated* with the facts that were missing. Never guess: what the evidence does not decide is not evaluated, or a hit
+of low confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from gpumon_gui.diagnosis.facts import UNKNOWN, Signal, View
+from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
+
+
+class Scope(Enum):
+    """What a rule is about."""
+
+    MACHINE = "machine"
+    ENVIRONMENT = "environment"
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """The cause holds. ``severity`` overrides the rule's own where the evidence decides; ``advice`` likewise."""
+
+    confidence: Confidence
+    evidence: tuple[Evidence, ...]
+    values: Mapping[str, str] = field(default_factory=dict)
+    severity: Severity | None = None
+    title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lacks:
+    """Not evaluated: these facts (paths, or ``log``) would decide."""
+
+    missing: tuple[str, ...]
+
+
+class Answer(Enum):
+    """The cause was looked for and is not there."""
+
+    CLEAR = "clear"
+
+
+CLEAR: Final = Answer.CLEAR
+Outcome = Hit | Lacks | Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Help:
+    """The page behind a finding; every field is a message id.
+
+    what it looks for · why it matters · how it is decided (with thresholds and their source) · when it is wrong · what
+    to do.
+    """
+
+    what: str
+    why: str
+    how: str
+    wrong: str
+    todo: str
+
+
+def no_advice(_view: View, _hit: Hit) -> tuple[Step, ...]:
+    """For causes without a fault."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """``step`` is the place in the order of questions (1 interpreter … 9 behaviour): an earlier cause is primary.
+
+    ``frameworks``: the ones it can stop (empty: every one). ``needs``: groups of alternatives; a group of which nothing is known makes the rule *not evaluated*. An
+    alternative is a path or ``signal:KIND``. ``explains``: codes that are only symptoms when this cause holds.
+    """
+
+    code: str
+    scope: Scope
+    step: int
+    severity: Severity
+    title: str
+    help: Help
+    check: Callable[[View], Outcome]
+    needs: tuple[tuple[str, ...], ...] = ()
+    advise: Callable[[View, Hit], tuple[Step, ...]] = no_advice
+    explains: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+def cite(view: View, *paths: str) -> tuple[Evidence, ...]:
+    """Evidence from facts; unknown ones are left out."""
+    found = ((path, view.get(path)) for path in paths)
+    return tuple(
+        Evidence(path, "null" if value is None else str(value), view.origin(path))
+        for path, value in found
+        if value is not UNKNOWN
+    )
+
+
+def quote(*signals: Signal | None) -> tuple[Evidence, ...]:
+    """Evidence from what was printed."""
+    return tuple(Evidence(signal.kind, signal.text, signal.origin) for signal in signals if signal is not None)
+
+
+def lacking(view: View, needs: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """The facts missing from the first group of which nothing is known; empty when all groups are served."""
+    for group in needs:
+        if not any(_is_there(view, wanted) for wanted in group):
+            paths = tuple(wanted for wanted in group if not wanted.startswith("signal:"))
+            return paths or ("log",)
+    return ()
+
+
+def _is_there(view: View, wanted: str) -> bool:
+    kind = wanted.removeprefix("signal:")
+    return view.known(wanted) if kind == wanted else view.signal(kind) is not None

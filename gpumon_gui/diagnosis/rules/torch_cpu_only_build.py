@@ -1,0 +1,60 @@
+"""Knows: torch without CUDA in it. Must not know: the other rules."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.facts import UNKNOWN, View
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
+
+_SIGNALS = ("torch-not-compiled-with-cuda", "collect-env-torch-without-cuda")
+
+
+def _check(view: View) -> Outcome:
+    build = view.get("torch.cuda_build")
+    printed = view.signal(*_SIGNALS)
+    if build is None and view.text("torch.hip_build") is None:
+        return Hit(Confidence.HIGH, cite(view, "torch.version", "torch.cuda_build") + quote(printed))
+    if build is UNKNOWN and printed is not None:
+        return Hit(Confidence.HIGH, cite(view, "torch.version") + quote(printed))
+    return Lacks(("torch.cuda_build",)) if build is UNKNOWN else CLEAR
+
+
+def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    return (
+        advice.step(advice.pip_uninstall(view, "torch torchvision torchaudio")),
+        advice.step(advice.pip_install(view, "torch torchvision torchaudio", index=f"{advice.PYTORCH_INDEX}/cu126")),
+        advice.check(advice.run_python(view, "import torch; print(torch.version.cuda, torch.cuda.is_available())")),
+    )
+
+
+RULE = Rule(
+    code="torch-cpu-only-build",
+    scope=Scope.ENVIRONMENT,
+    step=3,
+    severity=Severity.BLOCKS,
+    title=N_("The installed PyTorch is a CPU build: there is no CUDA in it"),
+    help=Help(
+        what=N_("Whether the installed torch was built with CUDA."),
+        why=N_(
+            "A CPU build cannot use any GPU, whatever driver or toolkit is installed. On Windows and macOS "
+            '"pip install torch" gives this build.'
+        ),
+        how=N_(
+            'torch.version.cuda is None and torch.version.hip is None. The name of the version ("+cpu") is not '
+            "looked at: conda's CPU builds have none."
+        ),
+        wrong=N_(
+            "Not wrong where the facts come from the interpreter itself. A CPU build may be what you want on a "
+            "machine without a GPU."
+        ),
+        todo=N_("Install the CUDA build that fits your driver, then check again."),
+    ),
+    check=_check,
+    needs=(("torch.cuda_build", *(f"signal:{kind}" for kind in _SIGNALS)),),
+    advise=_advise,
+    explains=("code-runs-on-cpu",),
+    frameworks=("torch",),
+    links=("https://pytorch.org/get-started/locally/",),
+)
