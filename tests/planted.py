@@ -9,7 +9,14 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = ("pyproject.toml", "packaging/translations.py", "tests/__init__.py", "tests/conftest.py")
+SHARED = (
+    "pyproject.toml",
+    "packaging/translations.py",
+    "tests/__init__.py",
+    "tests/conftest.py",
+    "tests/windows/__init__.py",
+    "tests/windows/limits.py",
+)
 
 
 def run_planted(code: str, folder: Path, where: str, *options: str) -> str:
