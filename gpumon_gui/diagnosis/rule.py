@@ -77,8 +77,9 @@ def no_advice(_view: View, _hit: Hit) -> tuple[Step, ...]:
 class Rule:
     """``step`` is the place in the order of questions (1 interpreter … 9 behaviour): an earlier cause is primary.
 
-    ``frameworks``: the ones it can stop (empty: every one). ``needs``: groups of alternatives; a group of which nothing is known makes the rule *not evaluated*. An
-    alternative is a path or ``signal:KIND``. ``explains``: codes that are only symptoms when this cause holds.
+    ``frameworks``: the ones it can stop (empty: every one). ``needs``: groups of alternatives; a group of which
+    nothing is known makes the rule *not evaluated*. An alternative is a path or ``signal:KIND``. ``explains``: codes
+    that are only symptoms when this cause holds.
     """
 
     code: str
