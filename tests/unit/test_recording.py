@@ -40,7 +40,7 @@ from gpumon_gui.core.values import Missing, Reading, Reason, Value
 from gpumon_gui.telemetry.recording import size_hint
 from gpumon_gui.telemetry.recording.open import open_recording
 from gpumon_gui.telemetry.recording.reader import Recording
-from gpumon_gui.telemetry.recording.redact import Private, redact_text
+from gpumon_gui.core.redact import Private, redact_text
 from gpumon_gui.telemetry.recording.writer import BATCH_SAMPLES, RecordingWriter
 
 UUID = "GPU-0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f"

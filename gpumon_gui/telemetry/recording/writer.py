@@ -14,8 +14,9 @@ from gpumon_gui import __version__
 from gpumon_gui.core.database import Journal, create, writing
 from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.core.model import DeviceInfo, Sample
+from gpumon_gui.core.redact import Private, redact_text
 from gpumon_gui.telemetry.codec import to_plain
-from gpumon_gui.telemetry.recording.redact import Private, redact_sample, redact_text
+from gpumon_gui.telemetry.recording.redact import redact_sample
 from gpumon_gui.telemetry.recording.schema import RECORDING
 
 #: A kill loses at most this much time, or this many samples.
