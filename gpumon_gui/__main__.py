@@ -1,7 +1,8 @@
 """Knows: which program a command line means. Must not know: anything else; imports one of them, late.
 
 ``python -m gpumon_gui`` is the window or, with a subcommand, the command line. The sampler process is started through
-here too, in a frozen build as well, and must not load more than it needs.
+here too, in a frozen build as well, and must not load more than it needs. A frozen build has two executables that both
+begin here; there the file's name decides, as the name of the command does after an installation by pip.
 """
 
 from __future__ import annotations
@@ -17,13 +18,20 @@ def main() -> int:
         from gpumon_gui.telemetry import child
 
         return child.main(argv)
-    if first in ("-h", "--help", "--version") or (first and not first.startswith("-")):
+    if _is_command(first):
         from gpumon_gui.cli.main import run as run_command
 
         return run_command(argv)
     from gpumon_gui.app.main import run as run_window
 
     return run_window(argv)
+
+
+def _is_command(first: str) -> bool:
+    """Whether the command line is meant, not the window."""
+    if getattr(sys, "frozen", False):
+        return not sys.executable.lower().removesuffix(".exe").endswith("-gui")
+    return first in ("-h", "--help", "--version") or (first != "" and not first.startswith("-"))
 
 
 if __name__ == "__main__":

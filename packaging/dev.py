@@ -18,10 +18,10 @@ if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one must be
     _found = "{}.{} ({})".format(*sys.version_info[:2], sys.executable)
     sys.exit(f"GPUMon needs Python 3.11 or newer, this is {_found}. Start dev.py with a newer one.")
 
-import build
 import environment
 import stages
 import system_packages
+import windows_build
 from report import SetupFailed, warn
 
 
@@ -81,7 +81,7 @@ def main(arguments: list[str]) -> int:
         if what == "compile" and not rest:
             return compile_()
         if what == "build" and not rest:
-            return build.build()
+            return windows_build.build()
         if what == "screenshots":
             return screenshots(rest)
     except SetupFailed as failure:

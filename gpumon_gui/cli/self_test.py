@@ -17,6 +17,7 @@ from gpumon_gui.core.messages import LANGUAGES, _, locale_root
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import SOURCE_TEXT
 from gpumon_gui.core.resources import resource_root
+from gpumon_gui.system import paths
 from gpumon_gui.telemetry.table import SOURCES
 
 LIBRARIES = ("msgspec", "numpy", "platformdirs", "psutil", "pynvml")
@@ -45,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         "counts": counts,
         "libraries": {name: name not in broken for name in LIBRARIES},
         "missing": missing,
+        "folders": _folders(),
     }
     if arguments.json:
         print(json.dumps(document, indent=2))  # noqa: T201
@@ -53,6 +55,11 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{name:10} {number}")  # noqa: T201
         print(_("Missing: {names}").format(names=", ".join(missing)) if missing else _("Complete."))  # noqa: T201
     return 3 if missing else 0
+
+
+def _folders() -> dict[str, str]:
+    found = paths.folders()
+    return {"config": str(found.config), "data": str(found.data), "logs": str(found.logs)}
 
 
 def _languages() -> int:

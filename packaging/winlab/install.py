@@ -35,10 +35,8 @@ _WINDOWS = ("--platform", "win_amd64", "--python-version", "3.11", "--implementa
 
 def install() -> None:
     """Afterwards everything is there. Raises LabError."""
-    if sys.platform != "linux" or platform.machine() != "x86_64" or os.geteuid() != 0:
-        raise LabError("the Windows lab needs Linux on x86-64 and root (apt-get, chroot)")
-    if shutil.which("apt-get") is None:
-        raise LabError("the Windows lab needs Debian or a relative of it (apt-get)")
+    if why := refused():
+        raise LabError(why)
     DOWNLOADS.mkdir(parents=True, exist_ok=True)
     (CACHE / "home").mkdir(exist_ok=True)
     start = time.monotonic()
@@ -49,6 +47,17 @@ def install() -> None:
     if said.returncode != 0:
         raise LabError(f"Windows Python does not run in the lab (exit code {said.returncode})")
     _say(f"ready after {time.monotonic() - start:.0f} s: {said.stdout.decode().strip()}, in {CACHE}")
+
+
+def refused() -> str:
+    """Why there can be no lab on this machine; empty when there can."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        return "the Windows lab needs Linux on x86-64"
+    if shutil.which("apt-get") is None:
+        return "the Windows lab needs Debian or a relative of it (apt-get)"
+    if os.geteuid() != 0:
+        return "the Windows lab needs root (apt-get, chroot, namespaces)"
+    return ""
 
 
 def _install_wine() -> None:

@@ -17,6 +17,7 @@ TREE = CACHE / "debian13"  # only where the host's own Wine is too old
 PYTHON = CACHE / "python"
 DISK = CACHE / "disk"  # a WINEPREFIX
 LOCK = CACHE / "lock"
+PYTHON_VERSION = "3.11.9"  # pins/python.txt
 OLDEST_WINE = 10  # frozen programs hang in Wine 8
 
 

@@ -56,3 +56,28 @@ def test_the_first_word_decides(
     monkeypatch.setattr(sys, "argv", ["gpumon_gui", *argv])
     assert entry.main() == 7
     assert ran == [(program, argv)]
+
+
+@pytest.mark.parametrize(
+    ("file", "argv", "program"),
+    [
+        ("gpumon-gui.exe", [], "app"),
+        ("GPUMon-GUI.EXE", ["--help"], "app"),
+        ("gpumon-gui.exe", ["snapshot"], "app"),  # the window's command line refuses it
+        ("gpumon-gui.exe", ["--sampler-child", "--parent", "1"], "telemetry"),
+        ("gpumon.exe", [], "cli"),
+        ("gpumon.exe", ["--scenario", "x"], "cli"),
+        ("gpumon.exe", ["snapshot"], "cli"),
+        ("gpumon.exe", ["--sampler-child", "--parent", "1"], "telemetry"),
+        ("gpumon", ["self-test"], "cli"),
+        ("gpumon-gui", [], "app"),
+    ],
+)
+def test_in_a_frozen_build_the_executable_decides(
+    file: str, argv: list[str], program: str, ran: list[tuple[str, list[str]]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(sys, "executable", f"/somewhere/{file}")
+    monkeypatch.setattr(sys, "argv", [file, *argv])
+    assert entry.main() == 7
+    assert ran == [(program, argv)]

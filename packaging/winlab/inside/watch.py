@@ -31,6 +31,11 @@ def main() -> int:
     asked = parser.parse_args()
     if not asked.words:
         parser.error("which program?")
+    before = {window.handle for window in desktop.windows()}
+
+    def windows() -> list[desktop.Window]:
+        return [window for window in desktop.windows() if window.handle not in before]
+
     begin = time.monotonic()
     try:
         process = desktop.start(asked.words, detached=asked.detached)
@@ -41,17 +46,17 @@ def main() -> int:
     shot, close_s, kill_s = asked.shot, asked.close, asked.kill
     while process.poll() is None:
         now_s = time.monotonic() - begin
-        if first_s is None and desktop.windows():
+        if first_s is None and windows():
             first_s = now_s
             _say(f"first window after {now_s:.2f} s")
         if shot and first_s is not None and now_s >= first_s + asked.after:
-            for window in desktop.windows():
+            for window in windows():
                 _say(f"window {window.width}x{window.height} {window.kind} {window.title!r}")
             _say(f"{shot}: {desktop.photograph(shot)} colours")
             shot = None
         if close_s is not None and now_s >= close_s:
             close_s = None
-            for window in desktop.windows():
+            for window in windows():
                 window.close()
         if kill_s is not None and now_s >= kill_s:
             process.kill()
