@@ -1,0 +1,156 @@
+"""The rules against their case files and against the contract in ``gpumon_gui/diagnosis/rule.py``."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from string import Formatter
+
+import pytest
+
+import gpumon_gui.diagnosis
+from gpumon_gui.diagnosis.engine import diagnose
+from gpumon_gui.diagnosis.facts import UNTRUSTED_KEYS, Document
+from gpumon_gui.diagnosis.finding import Diagnosis
+from gpumon_gui.diagnosis.rule import Rule
+from gpumon_gui.diagnosis.rules.table import RULES
+from tests.rules.case import CASES, Case, load_all, spoken
+
+BY_CODE = {rule.code: rule for rule in RULES}
+CASES_LIST = load_all()
+DIAGNOSIS = Path(gpumon_gui.diagnosis.__file__).parent
+RULE_FILES = sorted(path for path in (DIAGNOSIS / "rules").glob("*.py") if path.stem not in ("__init__", "table"))
+KNOWN_CODES = frozenset((CASES.parent / "cause_codes.txt").read_text(encoding="utf-8").split())
+HELP_FIELDS = ("what", "why", "how", "wrong", "todo")
+
+
+def answer(diagnosis: Diagnosis) -> str:
+    """What one rule said: a hit in any subject counts, then a clear in any."""
+    if diagnosis.findings:
+        return "hit"
+    return "clear" if diagnosis.clear else "lacks"
+
+
+@pytest.mark.parametrize("case", CASES_LIST, ids=lambda case: f"{case.code}: {case.name}")
+def test_a_rule_answers_its_case(case: Case) -> None:
+    diagnosis = diagnose(case.document(), (BY_CODE[case.code],))
+    assert not diagnosis.bugs
+    assert answer(diagnosis) == case.expect
+    for finding in diagnosis.findings[:1]:
+        assert finding.evidence, "a finding says on which evidence it rests"
+        if case.confidence is not None:
+            assert finding.confidence == case.confidence
+        if case.severity is not None:
+            assert finding.severity == case.severity
+        said = spoken(finding)
+        assert [text for text in case.says if text not in said] == []
+        assert [text for text in case.not_says if text in said] == []
+
+
+@pytest.mark.parametrize("case", [case for case in CASES_LIST if case.expect == "hit"], ids=lambda case: case.name)
+def test_all_rules_bear_each_others_evidence(case: Case) -> None:
+    diagnosis = diagnose(case.document(), RULES)
+    assert not diagnosis.bugs
+    texts = translatable()
+    for finding in diagnosis.findings:
+        spoken(finding)
+        shown = {finding.title, *(step.text for step in finding.advice)} - {""}
+        assert not shown - texts, "each sentence is a literal marked with N_"
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_has_a_hit_a_near_miss_and_a_missing_fact(rule: Rule) -> None:
+    seen = Counter(case.expect for case in CASES_LIST if case.code == rule.code)
+    assert seen["hit"] >= 1
+    assert seen["clear"] + seen["lacks"] >= 2, "one look-alike and one with facts missing"
+    assert seen["lacks"] >= 1
+    names = [case.name for case in CASES_LIST if case.code == rule.code]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_is_complete(rule: Rule) -> None:
+    help_texts = [getattr(rule.help, name) for name in HELP_FIELDS]
+    assert all(text.strip() for text in (rule.title, *help_texts))
+    assert not {rule.title, *help_texts} - translatable(), "each sentence is a literal marked with N_"
+    assert 1 <= rule.step <= 9
+    assert not any(placeholders(text) for text in help_texts), "help is the same for everybody"
+    assert all(name.isidentifier() for name in placeholders(rule.title)), "placeholders have names"
+    assert all(link.startswith("https://") for link in rule.links)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_what_a_rule_explains_exists(rule: Rule) -> None:
+    assert not set(rule.explains) - KNOWN_CODES - BY_CODE.keys()
+    assert rule.code not in rule.explains
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
+def test_a_rule_without_facts_finds_nothing(rule: Rule) -> None:
+    diagnosis = diagnose(Document(), (rule,))
+    assert not diagnosis.findings
+    assert not diagnosis.bugs
+    assert not diagnosis.clear, "nothing known is not evaluated, never clear"
+
+
+def test_the_table_lists_each_file_once_by_code() -> None:
+    codes = [rule.code for rule in RULES]
+    assert codes == sorted(set(codes))
+    assert [code.replace("-", "_") for code in codes] == [path.stem for path in RULE_FILES]
+
+
+def test_each_case_file_belongs_to_a_rule() -> None:
+    assert not {path.stem for path in CASES.glob("*.json")} - BY_CODE.keys()
+
+
+def test_all_texts_have_named_placeholders() -> None:
+    for text in translatable():
+        assert all(name.isidentifier() for name in placeholders(text)), text
+
+
+@pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: path.stem)
+def test_no_rule_reads_what_people_said(path: Path) -> None:
+    """Neither the untrusted facts nor anything past the view's public methods."""
+    untrusted = re.compile(rf"({'|'.join(UNTRUSTED_KEYS)})(\.[\w.]+)?")
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            assert not untrusted.fullmatch(node.value), f"{path.name}:{node.lineno}"
+            assert ".other." not in node.value, f"{path.name}:{node.lineno}"
+        if isinstance(node, ast.Attribute):
+            assert node.attr not in ("_facts", "_signals", "_origins", "_prefix"), f"{path.name}:{node.lineno}"
+
+
+@pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: path.stem)
+def test_a_rule_knows_no_other_rule_and_no_door_to_the_machine(path: Path) -> None:
+    allowed = re.compile(
+        r"__future__|collections\.abc|dataclasses|typing|re|enum|functools|itertools|math"
+        r"|gpumon_gui\.core(\.\w+)?|gpumon_gui\.diagnosis(\.(advice|facts|finding|rule|versions|evidence\w*))?"
+        r"|gpumon_gui\.diagnosis\.(compat|rules_common|shared)(\.\w+)?"
+    )
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        assert [name for name in names if not allowed.fullmatch(name)] == []
+
+
+def placeholders(text: str) -> list[str]:
+    """The names in braces."""
+    return [name for _, name, _, _ in Formatter().parse(text) if name is not None]
+
+
+@cache
+def translatable() -> frozenset[str]:
+    """Every literal marked with N_ in the diagnosis layer."""
+    return frozenset(
+        node.args[0].value
+        for path in DIAGNOSIS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "N_"
+        and isinstance(node.args[0], ast.Constant)
+        and isinstance(node.args[0].value, str)
+    )
