@@ -1,0 +1,31 @@
+"""Knows: a report as one self-contained HTML file. Must not know: how it was made; it gets the redacted document."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+
+from gpumon_gui.core.messages import _
+from gpumon_gui.core.resources import resource_root
+from gpumon_gui.diagnosis.report import text
+
+
+def html(report: Mapping[str, Any]) -> str:
+    """The page; everything that came from the machine is escaped, nothing is loaded from elsewhere."""
+    loader = jinja2.FileSystemLoader(resource_root() / "report")
+    environment = jinja2.Environment(
+        loader=loader, autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    return environment.get_template("report.html").render(
+        report=report,
+        title=_("GPUMon report"),
+        text={"evidence": _("Evidence"), "help": _("How this was decided"), "facts": _("All facts")},
+        verdict_line=text.verdict_line,
+        status=text.status,
+        subject=text.subject,
+        summary=text.summary(report),
+        facts=json.dumps(report["facts"], ensure_ascii=False, indent=2),
+    )

@@ -1,0 +1,94 @@
+"""Knows: a report as plain text and as Markdown. Must not know: how it was made; it gets the redacted document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.report import words
+
+#: So many missing facts are named; the rest is in the JSON report.
+NAMED = 12
+
+
+def terminal(report: Mapping[str, Any]) -> str:
+    """What ``gpumon diagnose`` prints: verdicts, findings with evidence and advice, what was checked."""
+    parts = ["\n".join(verdict_line(verdict) for verdict in report["verdicts"])] if report["verdicts"] else []
+    causes = [finding for finding in report["findings"] if finding["symptom_of"] is None]
+    parts += [_block(finding, report["findings"]) for finding in causes]
+    parts.append(summary(report))
+    return "\n\n".join(part for part in parts if part)
+
+
+def markdown(report: Mapping[str, Any]) -> str:
+    """The report to paste into a forum."""
+    lines = [f"# {_('GPUMon report')}", "", f"{report['program']} · {report['time_utc']}", ""]
+    lines += [f"- {verdict_line(verdict)}" for verdict in report["verdicts"]]
+    for finding in report["findings"]:
+        lines += ["", f"## {finding['rank']}. {finding['title']}", ""]
+        lines.append(f"`{finding['code']}` · {status(finding)} · {subject(finding['subject'])}")
+        lines += ["", f"**{_('Evidence')}**", ""]
+        lines += [f"- `{evidence_line(evidence)}`" for evidence in finding["evidence"]]
+        if finding["advice"]:
+            lines += ["", f"**{_('What to do')}**", ""]
+        for step in finding["advice"]:
+            lines.append(f"1. {step['text']}")
+            if step["command"]:
+                lines += ["", "   ```", *(f"   {line}" for line in step["command"].splitlines()), "   ```"]
+    return "\n".join([*lines, "", summary(report), ""])
+
+
+def verdict_line(verdict: Mapping[str, Any]) -> str:
+    """One sentence per framework and environment."""
+    framework = words.FRAMEWORK.get(verdict["framework"], verdict["framework"])
+    return _(words.VERDICT[verdict["verdict"]]).format(framework=framework, subject=subject(verdict["subject"]))
+
+
+def status(finding: Mapping[str, Any]) -> str:
+    """Severity and confidence in words, and whose symptom it is."""
+    parts = [_(words.SEVERITY[finding["severity"]]), _(words.CONFIDENCE[finding["confidence"]])]
+    if finding["symptom_of"]:
+        parts.append(_(words.SYMPTOM).format(code=finding["symptom_of"]))
+    return " · ".join(parts)
+
+
+def subject(name: str) -> str:
+    """What a finding is about, in words where it is no path."""
+    return {"machine": _(words.MACHINE), "environment": _(words.ENVIRONMENT)}.get(name, name)
+
+
+def evidence_line(evidence: Mapping[str, Any]) -> str:
+    """``torch.cuda_build: null (probe)`` or, from a log, the line and its number."""
+    place = f"{evidence['source']}:{evidence['line']}" if "line" in evidence else evidence["source"]
+    return f"{evidence['what']}: {evidence['value']} ({place})"
+
+
+def summary(report: Mapping[str, Any]) -> str:
+    """What was found, what was looked for in vain, what could not be judged."""
+    lines = []
+    if not any(finding["severity"] != "info" for finding in report["findings"]):
+        open_questions = bool(report["not_evaluated"]) and not report["clear"]
+        lines.append(_(words.NOTHING_FOUND) if open_questions else _(words.NOTHING_WRONG))
+    if report["clear"]:
+        lines.append(_(words.CHECKED).format(count=len(report["clear"])))
+    if report["not_evaluated"]:
+        facts = sorted({fact for entry in report["not_evaluated"] for fact in entry["missing"]})
+        named = ", ".join(facts[:NAMED]) + (" …" if len(facts) > NAMED else "")
+        lines.append(_(words.NOT_EVALUATED).format(count=len(report["not_evaluated"]), facts=named))
+    if report["bugs"]:
+        codes = ", ".join(sorted({bug["code"] for bug in report["bugs"]}))
+        lines.append(_(words.FAULTS).format(codes=codes))
+    return "\n".join(lines)
+
+
+def _block(finding: Mapping[str, Any], findings: list[Mapping[str, Any]]) -> str:
+    lines = [f"{finding['rank']}. {finding['title']}"]
+    lines.append(f"   {finding['code']} · {status(finding)} · {subject(finding['subject'])}")
+    lines += [f"   - {evidence_line(evidence)}" for evidence in finding["evidence"]]
+    for step in finding["advice"]:
+        lines.append(f"   {step['text']}")
+        lines += [f"       {line}" for line in step["command"].splitlines()]
+    symptoms = [other for other in findings if other["symptom_of"] == finding["code"]]
+    lines += [f"   ↳ {symptom['title']} ({symptom['code']})" for symptom in symptoms]
+    return "\n".join(lines)

@@ -1,0 +1,104 @@
+"""What a report says and what it may not say, in every form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from gpumon_gui.core.clock import Instant
+from gpumon_gui.core.messages import set_language
+from gpumon_gui.core.redact import Private
+from gpumon_gui.diagnosis.engine import diagnose
+from gpumon_gui.diagnosis.facts import Document, Origin
+from gpumon_gui.diagnosis.report import text
+from gpumon_gui.diagnosis.report.document import report
+from gpumon_gui.diagnosis.report.html import html
+from gpumon_gui.diagnosis.rules.table import RULES
+
+NOW = Instant(0.0, 1_800_000_000.0)
+PRIVATE = Private(("李雷",), ("C:\\Users\\李雷",), ("LAB-7",))
+FACTS: dict[str, Any] = {
+    "os": {"family": "windows", "name": "Windows 11"},
+    "environment": {"HF_TOKEN": "hf_secret", "CUDA_PATH": "C:\\CUDA", "MASTER_ADDR": "10.0.0.7"},
+    "environments": [
+        {
+            "interpreter": {"path": "C:\\Users\\李雷\\ml\\python.exe", "version": "3.11.9"},
+            "torch": {"version": "2.5.1+cpu", "cuda_build": None, "cuda_available": False, "error": "<b>LAB-7</b>"},
+        }
+    ],
+}
+
+
+@pytest.fixture
+def made() -> dict[str, Any]:
+    document = Document(FACTS, origins={"environments.0.torch": Origin("torch probe", time_utc_s=NOW.utc_s)})
+    return report(document, diagnose(document, RULES), RULES, NOW, PRIVATE)
+
+
+def test_the_document_follows_the_schema(made: dict[str, Any]) -> None:
+    assert made["schema"] == "gpumon-report/1"
+    finding = made["findings"][0]
+    assert finding["code"] == "torch-cpu-only-build"
+    assert finding["rank"] == 1
+    assert finding["subject"] == "~\\ml\\python.exe"
+    assert {"what": "torch.cuda_build", "value": "null", "source": "torch probe"}.items() <= finding["evidence"][
+        1
+    ].items()
+    (verdict,) = [entry for entry in made["verdicts"] if entry["framework"] == "torch"]
+    assert (verdict["verdict"], verdict["code"]) == ("fails", "torch-cpu-only-build")
+    json.dumps(made)
+
+
+@pytest.mark.parametrize("form", ["json", "terminal", "markdown", "html"])
+def test_nothing_private_is_in_any_form(made: dict[str, Any], form: str) -> None:
+    forms: dict[str, Callable[[dict[str, Any]], str]] = {
+        "terminal": text.terminal,
+        "markdown": text.markdown,
+        "html": html,
+        "json": json.dumps,
+    }
+    written = forms[form](made)
+    for word in ("李雷", "\\u674e", "LAB-7", "hf_secret", "10.0.0.7"):
+        assert word not in written
+    assert "2.5.1" in json.dumps(made)
+
+
+def test_versions_are_no_addresses(made: dict[str, Any]) -> None:
+    document = Document({"driver": {"version": "31.0.15.5222"}, "note": "at 31.0.15.52"})
+    plain = report(document, diagnose(document, RULES), RULES, NOW, PRIVATE)
+    assert plain["facts"]["driver"]["version"] == "31.0.15.5222"
+
+
+def test_html_is_whole_and_escaped(made: dict[str, Any]) -> None:
+    class Links(HTMLParser):
+        loads: list[str] = []  # noqa: RUF012 - one parser
+
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+            self.loads += [str(value) for name, value in attrs if name == "src" or (tag == "link" and name == "href")]
+
+    page = html(made)
+    parser = Links()
+    parser.feed(page)
+    assert parser.loads == []
+    assert "<b>" not in page
+    assert "&lt;b&gt;" in page
+
+
+def test_both_languages(made: dict[str, Any]) -> None:
+    set_language("zh_CN")
+    document = Document(FACTS)
+    chinese = text.terminal(report(document, diagnose(document, RULES), RULES, NOW, PRIVATE))
+    assert chinese != text.terminal(made)
+
+
+def test_a_healthy_machine_is_told_so() -> None:
+    facts = {"torch": {"version": "2.9.1", "cuda_build": "12.8", "cuda_available": True, "device_count": 1}}
+    document = Document(facts)
+    plain = report(document, diagnose(document, RULES), RULES, NOW, None)
+    assert not [finding for finding in plain["findings"] if finding["severity"] != "info"]
+    assert "Nothing wrong was found." in text.terminal(plain)
+    assert plain["verdicts"][0]["verdict"] == "claimed"
