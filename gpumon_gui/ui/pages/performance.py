@@ -96,7 +96,9 @@ class PerformancePage(QWidget):
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._scroll.setVerticalScrollBar(SlimScrollBar(theme))
+        self._scroll_bar = SlimScrollBar(theme)
+        self._scroll.setVerticalScrollBar(self._scroll_bar)
+        self._scroll.installEventFilter(self)
         self._scroll.setWidget(self._content())
         self._scroll.verticalScrollBar().valueChanged.connect(self._expose)
         self._scroll.viewport().installEventFilter(self)
@@ -288,6 +290,8 @@ class PerformancePage(QWidget):
         if self._title.text() != subject.title:
             self._title.setText(subject.title)
         self._name.set_text(subject.adapter.info.name)
+        if self._scroll.accessibleName() != subject.title:
+            self._scroll.setAccessibleName(subject.title)
         self.banner.say(*self._banner(subject, sample))
         self.engines.show_subject(subject)
         self.memory.show_subject(subject)
@@ -350,9 +354,11 @@ class PerformancePage(QWidget):
         self.memory.expose()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The page has another size."""
+        """The page has another size, or the keys that scroll it."""
         if event.type() == QEvent.Type.Resize:
             self._give_room()
+        elif event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut) and watched is self._scroll:
+            self._scroll_bar.set_active(event.type() == QEvent.Type.FocusIn)
         return False
 
     def showEvent(self, event: object) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 from PySide6.QtCore import QItemSelection, QPoint, QRect, Qt, Signal, Slot
@@ -163,7 +164,7 @@ class ProcessesPage(QWidget):
         self.search = QLineEdit(self)
         self.search.setClearButtonEnabled(True)
         self.search.setMinimumWidth(180)
-        self.search.setMaximumWidth(360)
+        self.search.setMaximumWidth(440)
         self._search_icon = QAction(self.search)
         self.search.addAction(self._search_icon, QLineEdit.ActionPosition.LeadingPosition)
         self.search.setMinimumHeight(32)
@@ -202,6 +203,8 @@ class ProcessesPage(QWidget):
         layout.addLayout(bar)
         layout.addWidget(self._splitter, 1)
 
+        for before, after in pairwise((self.search, self.devices, self._end_button, self.table, self.details)):
+            QWidget.setTabOrder(before, after)
         self._actions = self._make_actions()
         self.search.textChanged.connect(self._on_search)
         self.devices.chosen.connect(self._on_device)

@@ -47,7 +47,7 @@ class IndicatorTable(Card):
         grid.setContentsMargins(M, M, M, M)
         grid.setHorizontalSpacing(L)
         grid.setVerticalSpacing(M)
-        for column, (head, stretch) in enumerate(zip(self._heads, (3, 3, 5, 9), strict=True)):
+        for column, (head, stretch) in enumerate(zip(self._heads, (2, 2, 6, 8), strict=True)):
             grid.addWidget(head, 0, column + 1)
             grid.setColumnStretch(column + 1, stretch)
         strong, body = QFontMetrics(theme.font(Text.STRONG)), QFontMetrics(theme.font(Text.BODY))
@@ -73,7 +73,7 @@ class IndicatorTable(Card):
         if narrow != self._narrow:
             self._narrow = narrow
             self._heads[2].setVisible(not narrow)
-            self._grid.setColumnStretch(3, 0 if narrow else 5)
+            self._grid.setColumnStretch(3, 0 if narrow else 6)
             for row in self._rows:
                 row.set_narrow(narrow)
 

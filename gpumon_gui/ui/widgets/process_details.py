@@ -14,7 +14,7 @@ from gpumon_gui.core.values import NOT_READ, number
 from gpumon_gui.telemetry.derive.engines import display_name
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.models.process_model import Col, Row, command_line, local_time
-from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.theme import L, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 
@@ -84,7 +84,7 @@ class ProcessDetails(QWidget):
         body.setAutoFillBackground(False)
 
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(M, S, S, S)
+        layout.setContentsMargins(L, S, S, S)
         layout.setSpacing(S)
         layout.addLayout(head)
         layout.addWidget(scroll, 1)

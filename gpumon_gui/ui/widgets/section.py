@@ -141,16 +141,24 @@ class SlimScrollBar(QScrollBar):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
         self._theme = theme
+        self._is_active = False
         theme.changed.connect(self._recolour)
         self._recolour()
+
+    def set_active(self, is_active: bool) -> None:
+        """Whether the keys scroll it now: the handle then has the colour of the focus."""
+        if is_active != self._is_active:
+            self._is_active = is_active
+            self._recolour()
 
     def _recolour(self) -> None:
         if self.style().name().lower() == "windows11":
             return
         colours = self._theme.colours
+        handle = colours.accent if self._is_active else colours.border
         self.setStyleSheet(
             "QScrollBar { background: transparent; width: 12px; margin: 0; }"
-            f"QScrollBar::handle {{ background: {colours.border}; border-radius: 3px; min-height: 32px; margin: 3px; }}"
+            f"QScrollBar::handle {{ background: {handle}; border-radius: 3px; min-height: 32px; margin: 3px; }}"
             f"QScrollBar::handle:hover {{ background: {colours.faint}; }}"
             "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
             "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }"

@@ -1,0 +1,198 @@
+"""No text of the window is cut at 1280 × 800: in both languages, and with texts that are 30 % longer."""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Callable, Iterator
+
+import pytest
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core import messages
+from gpumon_gui.core.model import DeviceState, Sample, SourceHealth, SourceState
+from gpumon_gui.core.values import Missing, Reading, Reason
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.pages.table import PAGES
+from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.engine_panel import CaptionButton
+from gpumon_gui.ui.widgets.process_table import ProcessTable
+from gpumon_gui.ui.widgets.text import FixedLabel
+from tests.qt.samples import GIB, device_values, make_device, make_info, make_process, make_sample, windows_engines
+from tests.qt.test_main_window import RecordingOrigin
+
+SIZE = (1280, 800)
+LONGER = "longer"
+
+
+class Longer(gettext.NullTranslations):
+    """Every text 30 % longer, in short words, as a wordier language would have it."""
+
+    def gettext(self, message: str) -> str:
+        """The text and its tail."""
+        missing = round(len(message) * 0.3)
+        return message + "".join(" xn"[n % 3] for n in range(missing)).rstrip()
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        """The right form and its tail."""
+        return self.gettext(msgid1 if n == 1 else msgid2)
+
+
+def training(number: int) -> Sample:
+    """A card with every gauge, under Linux."""
+    return make_sample(number, processes=(make_process(),))
+
+
+def laptop(number: int) -> Sample:
+    """A GeForce under Windows: engines, shared memory, no SM activity."""
+    gone = Missing(Reason.NOT_SUPPORTED, "nvml")
+    values = device_values(
+        0.4,
+        details=False,
+        shared_used_bytes=Reading(0.4 * GIB, "pdh"),
+        shared_total_bytes=Reading(15.9 * GIB, "dxgi"),
+        sm_activity=gone,
+        tensor_activity=gone,
+        driver_date=Reading("2026-08-14", "dxgi"),
+        directx_version=Reading("12 (FL 12.2)", "dxgi"),
+        hags=Reading("on", "dxgi"),
+        throttle_reasons=Reading(0x20 | 0x04, "nvml"),
+    )
+    devices = (make_device(0, values, windows_engines({"3D": 0.05, "Cuda": 0.95})),)
+    names = ("nvml", "dxgi", "pdh", "host")
+    health = tuple(SourceHealth(name, SourceState.OK, reads=number) for name in names)
+    return make_sample(number, devices=devices, processes=(make_process(),), health=health)
+
+
+def starved(number: int) -> Sample:
+    """Memory is held and nothing runs: the table has the longest sentences."""
+    return make_sample(number, compute=0.0, processes=(make_process(),))
+
+
+def lost(number: int) -> Sample:
+    """One of two cards falls off the bus."""
+    state = DeviceState.OK if number < 6 else DeviceState.LOST
+    devices = (make_device(0, state=state, values={} if number >= 6 else None), make_device(1))
+    return make_sample(number, devices=devices, inventory=(make_info(0), make_info(1)))
+
+
+SCENES: dict[str, Callable[[int], Sample]] = {
+    "training": training,
+    "laptop": laptop,
+    "starved": starved,
+    "lost": lost,
+}
+
+
+@pytest.fixture
+def feed(qapp: QApplication) -> Iterator[Feed]:
+    made = Feed()
+    made.set_status(FeedStatus(FeedState.LIVE))
+    yield made
+    made.deleteLater()
+
+
+@pytest.fixture(params=["en", "zh_CN", LONGER])
+def window(
+    request: pytest.FixtureRequest, feed: Feed, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[MainWindow]:
+    """The window in one language."""
+    translation = Translation()
+    translation.set_language("en" if request.param == LONGER else request.param)
+    if request.param == LONGER:
+        monkeypatch.setitem(messages._state, "catalogue", Longer())
+    made = MainWindow(feed, Theme(), translation, RecordingOrigin())
+    qtbot.addWidget(made)
+    made.resize(*SIZE)
+    made.show()
+    yield made
+    made.close_down()
+    translation.set_language("en")
+    translation.deleteLater()
+
+
+def show(window: MainWindow, feed: Feed, scene: str, page: str) -> None:
+    """Half a minute of a scene, on that page."""
+    window.show_page(page)
+    for number in range(1, 34):
+        feed.push(SCENES[scene](number))
+    window.ticker.request()
+    window._refresh()
+    if page == "processes":
+        window.pages[page].table.selectRow(0)
+    window._refresh()
+    settle()
+
+
+def settle() -> None:
+    """Layouts ask their parents for room, one level at a time."""
+    for _level in range(6):
+        QApplication.processEvents()
+
+
+def cut(window: QWidget) -> list[str]:
+    """What does not fit where it stands and is not in a tool tip either."""
+    return [
+        f"{type(widget).__name__}: {words!r} on {widget.width()} × {widget.height()}"
+        for widget in window.findChildren(QWidget)
+        if widget.isVisible() and (words := _cut(widget)) and words not in widget.toolTip()
+    ]
+
+
+def _cut(widget: QWidget) -> str:
+    metrics = QFontMetrics(widget.font())
+    if isinstance(widget, FixedLabel):
+        return widget.text if metrics.horizontalAdvance(widget.text) > widget.width() else ""
+    if isinstance(widget, QLabel):
+        if widget.wordWrap():
+            too_small = widget.heightForWidth(widget.width()) > widget.height()
+        else:
+            too_small = widget.sizeHint().width() > widget.width()
+        return widget.text() if too_small else ""
+    if isinstance(widget, CaptionButton):
+        return widget.text() if widget.shown_text() != widget.text() else ""
+    if isinstance(widget, QAbstractButton):
+        return widget.text() if widget.sizeHint().width() > widget.width() else ""
+    if isinstance(widget, QLineEdit):
+        room = widget.width() - 2 * widget.height()  # an icon at each end
+        return widget.placeholderText() if metrics.horizontalAdvance(widget.placeholderText()) > room else ""
+    if isinstance(widget, ProcessTable):
+        header = widget.horizontalHeader()
+        shown = [column for column in range(header.count()) if not header.isSectionHidden(column)]
+        narrow = [c for c in shown if header.sectionSizeFromContents(c).width() > header.sectionSize(c)]
+        return ", ".join(str(widget.model().headerData(c, header.orientation())) for c in narrow)
+    return ""
+
+
+@pytest.mark.parametrize("page", [entry.name for entry in PAGES])
+@pytest.mark.parametrize("scene", SCENES)
+def test_nothing_is_cut(window: MainWindow, feed: Feed, scene: str, page: str) -> None:
+    show(window, feed, scene, page)
+    assert cut(window) == []
+
+
+def test_nothing_is_cut_while_the_sampler_is_silent(window: MainWindow, feed: Feed) -> None:
+    show(window, feed, "training", "performance")
+    feed.set_status(FeedStatus(FeedState.STALE, "The NVIDIA driver has not answered.", 88.0))
+    window._refresh()
+    settle()
+    assert cut(window) == []
+
+
+def test_a_cut_text_is_found(qtbot: QtBot) -> None:
+    frame = QWidget()
+    qtbot.addWidget(frame)
+    label = QLabel("far too long for its place", frame)
+    label.setGeometry(0, 0, 40, 20)
+    frame.show()
+    assert len(cut(frame)) == 1
+
+
+@pytest.mark.parametrize("window", ["en", "zh_CN"], indirect=True)
+def test_the_columns_of_the_table_fit_the_window(window: MainWindow, feed: Feed) -> None:
+    show(window, feed, "training", "processes")
+    table = window.pages["processes"].table
+    assert not table.horizontalScrollBar().isVisible()
