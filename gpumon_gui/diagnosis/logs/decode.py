@@ -1,0 +1,165 @@
+"""Knows: how the bytes of a log become text: encodings, colours, progress bars. Must not know: what the text means.
+
+Nothing here raises for any bytes. A log may change its encoding half-way (PowerShell appends UTF-16 to a UTF-8 file,
+a console page is pasted between): each part is decoded as what it is. Line numbers count ``\\n``, as editors do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Final
+
+#: Bytes read at once. One chunk and its neighbours' edges are all that is held.
+CHUNK_BYTES: Final = 1 << 20
+
+_UTF16: Final = {"le": "utf-16-le", "be": "utf-16-be"}
+_ASCII: Final = rb"[\t\n\r\x1b -~]"
+#: Evidence that another encoding begins: four letters with a NUL each; a run of ASCII without any.
+_TO_LE: Final = re.compile(rb"\xff\xfe|(?:" + _ASCII + rb"\x00){4}")
+_TO_BE: Final = re.compile(rb"\xfe\xff|(?:\x00" + _ASCII + rb"){4}")
+_TO_BYTES: Final = re.compile(rb"[\t -~]{7,}\r?\n(?!\x00)|" + _ASCII + rb"{48}")
+#: ESC sequences, and what is left of them where ESC was lost or written out (notebooks, ``cat -v``).
+_ANSI: Final = re.compile(
+    r"(?:\x1b|\\u001b|\\x1b|\^\[)\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]|\x1b"
+)
+_BARE_COLOUR: Final = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)?m")
+_SEGMENT: Final = re.compile(r"[^\r\n]*\r(?!\n)")
+_PROGRESS: Final = re.compile(
+    r"\d%|[█▏▎▍▌▋▊▉━╸]|\b(?:it/s|s/it|[kMG]i?B/s)|\d/\d+ \[|\bETA\b|\[=*>?[.=-]*\]|^[-\\|/\s]*\r$"
+)
+_LEFT_OVER: Final = re.compile(r"\r+\n")
+#: Characters that break lines for ``str`` methods only; they would make the numbers disagree.
+_NOT_TEXT: Final = str.maketrans({"\x00": None, "\x08": None, "\x0b": " ", "\x0c": " ", "\ufeff": None})
+_NOT_TEXT_MARKS: Final = "\x00\x08\x0b\x0c\ufeff"
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Clean text. ``first_line`` counts from 1; ``is_open``: the line goes on in the next chunk (a very long one)."""
+
+    text: str
+    first_line: int
+    is_open: bool = False
+
+
+def chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
+    """The log as clean text in pieces that end at line ends, save for lines longer than ``size``."""
+    decoder = _Decoder()
+    line = 1
+    rest = b""
+    while True:
+        data = stream.read(size)
+        raw = rest + data
+        if not raw:
+            return
+        cut = len(raw) if not data else decoder.cut(raw)
+        # A line longer than a chunk goes out in pieces; four bytes stay back so that no character is torn.
+        is_open = bool(data) and cut == 0
+        if is_open:
+            if len(raw) < size:
+                rest = raw
+                continue
+            cut = (len(raw) - 4) & ~1
+        text = decoder.decode(raw[:cut])
+        rest = raw[cut:]
+        ends = raw[:cut].endswith((b"\n", b"\n\x00"))
+        yield Chunk(text, line, is_open=bool(rest or data) and not ends)
+        line += text.count("\n")
+        if not data and not rest:
+            return
+
+
+def clean(text: str) -> str:
+    """Without colours, control characters and the earlier states of progress bars."""
+    if "\x1b" in text or "\\u001b[" in text or "\\x1b[" in text or "^[[" in text:
+        text = _ANSI.sub("", text)
+    if "[0m" in text or "[39m" in text:
+        text = _BARE_COLOUR.sub("", text)
+    if "\r" in text:
+        text = _LEFT_OVER.sub("\n", text.replace("\r\n", "\n"))
+        if "\r" in text:
+            text = _SEGMENT.sub(_without_progress, text)
+    if any(mark in text for mark in _NOT_TEXT_MARKS):
+        text = text.translate(_NOT_TEXT)
+    return text
+
+
+def _without_progress(segment: re.Match[str]) -> str:
+    text = segment.group()
+    return "" if _PROGRESS.search(text) else text[:-1] + " "
+
+
+class _Decoder:
+    """Remembers the encoding that the last chunk ended in: ``""`` is one of bytes, else UTF-16."""
+
+    def __init__(self) -> None:
+        self._wide = ""
+
+    def cut(self, raw: bytes) -> int:
+        """Where the last whole line ends; 0 when there is none."""
+        at = raw.rfind(b"\n")
+        if at < 0:
+            return 0
+        if self._wide == "be" or raw.startswith(b"\xfe\xff"):
+            return at + 1
+        if raw[at + 1 : at + 2] == b"\x00":
+            return at + 2
+        half = at + 1 == len(raw) and (self._wide == "le" or raw.startswith(b"\xff\xfe"))
+        return 0 if half else at + 1  # half: the second byte of this line end is still to come
+
+    def decode(self, raw: bytes) -> str:
+        """Text of a piece, in as many encodings as it has."""
+        if not self._wide and b"\x00" not in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+            return clean(_from_bytes(raw))
+        parts = []
+        at = 0
+        while at < len(raw):
+            end, following = self._switch(raw, at)
+            part = raw[at:end]
+            if self._wide:
+                parts.append(part[: len(part) & ~1].decode(_UTF16[self._wide], "replace"))
+            else:
+                parts.append(_from_bytes(part))
+            self._wide, at = following, end
+        return clean("".join(parts))
+
+    def _switch(self, raw: bytes, at: int) -> tuple[int, str]:
+        """Where the present encoding ends and which one follows."""
+        if self._wide:
+            match = _TO_BYTES.search(raw, at)
+            return (match.start(), "") if match else (len(raw), self._wide)
+        found = [
+            (match.start(), name) for name, to in (("le", _TO_LE), ("be", _TO_BE)) if (match := to.search(raw, at))
+        ]
+        return min(found, default=(len(raw), ""))
+
+
+def _from_bytes(raw: bytes) -> str:
+    """UTF-8; lines that are not are GBK or, failing that, Windows-1252."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return "\n".join(_line_from(line) for line in raw.split(b"\n"))
+
+
+def _line_from(line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        pass
+    if _is_chinese(line):
+        return line.decode("gb18030", "replace")
+    return line.decode("cp1252", "replace")
+
+
+_PAIR: Final = re.compile(rb"[\x81-\xfe][\x30-\x39\x40-\x7e\x80-\xfe]|[\x80-\xff]")
+#: The characters of GB 2312: nearly all that simplified Chinese messages use.
+_COMMON: Final = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
+
+
+def _is_chinese(line: bytes) -> bool:
+    """Whether most pairs of high bytes are characters of GB 2312: in Western text a high byte stands beside a letter."""
+    pairs = _PAIR.findall(line)
+    return sum(1 for pair in pairs if _COMMON.fullmatch(pair)) * 10 >= len(pairs) * 6

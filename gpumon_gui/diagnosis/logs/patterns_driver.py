@@ -1,0 +1,17 @@
+"""Knows: what drivers, kernels, containers and GPU frameworks print when the driver side fails. Must not know: rules."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gpumon_gui.diagnosis.logs.pattern import Pattern
+
+PATTERNS: Final[tuple[Pattern, ...]] = (
+    Pattern(
+        "torch-driver-too-old",
+        "too old (found version",
+        r"driver on your system is too old \(found version (?P<found>\d+)\)",
+        framework="torch",
+        numbers=("found",),
+    ),
+)

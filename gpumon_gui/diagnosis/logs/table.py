@@ -1,0 +1,48 @@
+"""Knows: which messages and listings the log reader knows. Must not know: what they mean.
+
+``PATTERNS`` of each topic (``patterns_<topic>.py``) and ``BLOCKS`` of each listing (``read_<what>.py``), by hand.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gpumon_gui.diagnosis.logs import patterns_driver
+from gpumon_gui.diagnosis.logs.block import Block
+from gpumon_gui.diagnosis.logs.pattern import Pattern
+
+PATTERNS: Final[tuple[Pattern, ...]] = (*patterns_driver.PATTERNS,)
+
+BLOCKS: Final[tuple[Block, ...]] = ()
+
+#: Words that many hints share: where none of them is, none of their hints need be looked for.
+GATES: Final = (
+    "cudnn",
+    "cublas",
+    "cuda",
+    "nvidia",
+    "nvml",
+    "nccl",
+    "torch",
+    "tensor",
+    "winerror",
+    "error",
+    "driver",
+    "librar",
+    "memory",
+    "device",
+    "version",
+    "install",
+    "kernel",
+    "gpu",
+    "rocm",
+    "numpy",
+    "python",
+    "import",
+    "onnx",
+    "could not",
+    "failed",
+    "found",
+    "warn",
+    "compil",
+)
