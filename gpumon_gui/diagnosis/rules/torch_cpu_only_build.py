@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis import machine, remedies
 from gpumon_gui.diagnosis.facts import UNKNOWN, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -12,6 +12,8 @@ _SIGNALS = ("torch-not-compiled-with-cuda", "collect-env-torch-without-cuda")
 
 
 def _check(view: View) -> Outcome:
+    if machine.system(view) == "macos" or machine.only_other_vendors(view):
+        return CLEAR  # no CUDA build would help: other rules say so
     build = view.get("torch.cuda_build")
     printed = view.signal(*_SIGNALS)
     if build is None and view.text("torch.hip_build") is None:
@@ -22,11 +24,7 @@ def _check(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    return (
-        advice.step(advice.pip_uninstall(view, "torch torchvision torchaudio")),
-        advice.step(advice.pip_install(view, "torch torchvision torchaudio", index=f"{advice.PYTORCH_INDEX}/cu126")),
-        advice.check(advice.run_python(view, "import torch; print(torch.version.cuda, torch.cuda.is_available())")),
-    )
+    return remedies.cuda_torch(view)
 
 
 RULE = Rule(

@@ -1,0 +1,58 @@
+"""Knows: which CUDA and cuDNN the packages of ONNX Runtime, JAX and CuPy want. Must not know: what is installed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpumon_gui.diagnosis.compat.tables import table, version
+from gpumon_gui.diagnosis.versions import Version, at_least
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryNeeds:
+    """What a package wants: the major of ``cuda`` and of ``cudnn`` must be met. ``extra``: the pip extra, or ""."""
+
+    cuda: Version
+    cudnn: Version
+    extra: str = ""
+
+
+def onnxruntime_gpu_wants(wanted: Version) -> LibraryNeeds | None:
+    """What ``onnxruntime-gpu`` of PyPI at this version wants. Releases after the table count as its last row."""
+    series = wanted[:2]
+    rows = table("frameworks")["onnxruntime_gpu"]
+    for row in rows:
+        newest = row is rows[-1]
+        if at_least(series, version(row["first"])) and (newest or at_least(version(row["last"]), series)):
+            extra = "cuda,cudnn" if at_least(series, version(row.get("extras_from", row["first"]))) else ""
+            has_extra = "extras_from" in row or newest
+            return LibraryNeeds(version(row["cuda"]), version(row["cudnn"]), extra if has_extra else "")
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class JaxBuild:
+    """A pip extra of JAX that brings CUDA: ``driver`` is the branch number it needs."""
+
+    extra: str
+    cuda: Version
+    driver: Version
+    min_capability: Version
+
+
+def jax_builds() -> tuple[JaxBuild, ...]:
+    """The CUDA extras of JAX, older CUDA first. They exist for Linux (and WSL) only."""
+    return tuple(
+        JaxBuild(row["extra"], version(row["cuda"]), version(row["driver"]), version(row["min_capability"]))
+        for row in table("frameworks")["jax"]
+    )
+
+
+def cupy_package(cuda: Version) -> str | None:
+    """The CuPy package for a CUDA version: (12, 4) → ``cupy-cuda12x``; None where there is none any more."""
+    found = None
+    for row in table("frameworks")["cupy"]:
+        built = version(row["cuda"])
+        if built[0] == cuda[0] and (row["package"].endswith("x") or built == cuda[:2]):
+            found = row["package"]
+    return found

@@ -1,0 +1,106 @@
+"""Knows: what the facts say about system, Python, driver and GPUs in the terms of the compatibility tables.
+Must not know: rules, what a fact means.
+
+Every answer is None (or empty) when the facts do not say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpumon_gui.diagnosis.compat.capability import Capability, parse_capability
+from gpumon_gui.diagnosis.compat.drivers import cuda_of_driver
+from gpumon_gui.diagnosis.compat.gpus import product
+from gpumon_gui.diagnosis.compat.torch import System
+from gpumon_gui.diagnosis.facts import UNKNOWN, View
+from gpumon_gui.diagnosis.versions import Version
+
+
+def system(view: View) -> System | None:
+    """``linux`` (WSL included), ``windows`` or ``macos``."""
+    family = view.text("os.family")
+    return family if family in ("linux", "windows", "macos") else None  # type: ignore[return-value]
+
+
+def is_wsl(view: View) -> bool:
+    """Linux inside Windows."""
+    return view.flag("os.wsl") is True
+
+
+def is_aarch64(view: View) -> bool:
+    """A 64-bit Arm machine, as far as the kernel's name says."""
+    kernel = (view.text("os.kernel") or "").lower()
+    return "aarch64" in kernel or "arm64" in kernel
+
+
+def python_version(view: View) -> Version | None:
+    """The Python of this environment, at least (major, minor)."""
+    found = view.version("interpreter.version")
+    return found if found is not None and len(found) > 1 else None
+
+
+def driver_cuda(view: View) -> Version | None:
+    """The CUDA level of the driver: what nvidia-smi prints, else by the driver's branch."""
+    printed = view.version("driver.cuda_version")
+    if printed is not None and len(printed) > 1:
+        return printed
+    driver = view.version("driver.version")
+    return cuda_of_driver(driver) if driver is not None else None
+
+
+def nvidia_gpus(view: View) -> tuple[Mapping[str, Any], ...]:
+    """The NVIDIA GPUs among the facts, by vendor or, where that is not given, by name."""
+    return tuple(gpu for gpu in _gpus(view) if _vendor(gpu) == "nvidia")
+
+
+def only_other_vendors(view: View) -> bool:
+    """Whether GPUs are known and none is, or may be, an NVIDIA one."""
+    gpus = _gpus(view)
+    return bool(gpus) and all(_vendor(gpu) in ("amd", "intel") for gpu in gpus)
+
+
+def capability_of(gpu: Mapping[str, Any]) -> Capability | None:
+    """The compute capability the driver reports, else the one of the product name where that is certain."""
+    text = gpu.get("compute_capability")
+    found = parse_capability(text) if isinstance(text, str) else None
+    if found is not None:
+        return found
+    name = gpu.get("name")
+    known = product(name) if isinstance(name, str) else None
+    return known.capability if known is not None and known.certain else None
+
+
+def capabilities(view: View) -> tuple[tuple[str, Capability], ...]:
+    """Name and compute capability of each NVIDIA GPU where known."""
+    return tuple(
+        (str(gpu.get("name") or "GPU"), found) for gpu in nvidia_gpus(view) if (found := capability_of(gpu)) is not None
+    )
+
+
+def first_capability(view: View) -> Capability | None:
+    """The compute capability of the first NVIDIA GPU: the one frameworks use by themselves."""
+    known = capabilities(view)
+    return known[0][1] if known else None
+
+
+def _gpus(view: View) -> tuple[Mapping[str, Any], ...]:
+    return tuple(gpu for gpu in view.items("gpus") if isinstance(gpu, Mapping))
+
+
+def _vendor(gpu: Mapping[str, Any]) -> str:
+    vendor = gpu.get("vendor")
+    if isinstance(vendor, str):
+        return vendor.lower()
+    name = gpu.get("name")
+    if not isinstance(name, str):
+        return ""
+    return "nvidia" if "nvidia" in name.lower() or product(name) is not None else ""
+
+
+def known_packages(view: View) -> Mapping[str, Any] | None:
+    """All packages of the environment by lower-case name; None when unknown."""
+    packages = view.get("packages")
+    if packages is UNKNOWN or not isinstance(packages, Mapping):
+        return None
+    return {str(name).lower().replace("_", "-"): version for name, version in packages.items()}
