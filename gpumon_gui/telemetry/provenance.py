@@ -124,24 +124,27 @@ _DXGI: dict[str, str] = {
 _DRM: dict[str, str] = {
     "gpu_utilization": "/sys/class/drm/card*/device/gpu_busy_percent",
     "memory_utilization": "/sys/class/drm/card*/device/mem_busy_percent",
-    "engine_utilization": "/proc/*/fdinfo: drm-engine-*, Σ processes, max engine",
+    "engine_utilization": "/proc/*/fdinfo: drm-engine-* (xe: drm-cycles-*), Σ processes, max engine",
     "memory_used_bytes": "/sys/class/drm/card*/device/mem_info_vram_used",
     "memory_total_bytes": "/sys/class/drm/card*/device/mem_info_vram_total",
     "shared_used_bytes": "/sys/class/drm/card*/device/mem_info_gtt_used",
     "shared_total_bytes": "/sys/class/drm/card*/device/mem_info_gtt_total",
-    "temperature_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp1_input",
-    "temperature_hotspot_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp2_input",
-    "memory_temperature_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp3_input",
-    "power_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_average",
-    "power_limit_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_cap",
-    "power_limit_default_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_cap_default",
+    "temperature_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp*_input (amdgpu: edge; i915, xe: pkg)",
+    "temperature_hotspot_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp*_input (amdgpu: junction)",
+    "memory_temperature_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp*_input (amdgpu: mem; xe: vram)",
+    "power_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_average or power1_input",
+    "power_limit_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_cap (i915, xe, nouveau: power1_max)",
+    "power_limit_default_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_cap_default (i915, xe: power1_rated_max)",
     "power_limit_max_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_cap_max",
     "energy_j": "/sys/class/drm/card*/device/hwmon/hwmon*/energy1_input",
     "power_energy_w": "/sys/class/drm/card*/device/hwmon/hwmon*/energy1_input: Δ/Δt",
     "fan_ratio": "/sys/class/drm/card*/device/hwmon/hwmon*/pwm1",
     "fan_rpm": "/sys/class/drm/card*/device/hwmon/hwmon*/fan1_input",
-    "clock_graphics_mhz": "/sys/class/drm/card*/device/pp_dpm_sclk",
-    "clock_memory_mhz": "/sys/class/drm/card*/device/pp_dpm_mclk",
+    "clock_graphics_mhz": (
+        "/sys/class/drm/card*/ (amdgpu: device/hwmon/hwmon*/freq1_input or device/pp_dpm_sclk; "
+        "i915: gt/gt0/rps_act_freq_mhz; xe: device/tile0/gt0/freq0/act_freq)"
+    ),
+    "clock_memory_mhz": "/sys/class/drm/card*/device/ (hwmon/hwmon*/freq2_input or pp_dpm_mclk)",
     "pcie_gen": "/sys/class/drm/card*/device/current_link_speed",
     "pcie_width": "/sys/class/drm/card*/device/current_link_width",
     "pcie_gen_max": "/sys/class/drm/card*/device/max_link_speed",
@@ -150,7 +153,10 @@ _DRM: dict[str, str] = {
     "decoder_utilization": "/proc/*/fdinfo: drm-engine-dec, Σ processes",
     "jpeg_utilization": "/proc/*/fdinfo: drm-engine-jpeg, Σ processes",
     "memory_free_bytes": "/sys/class/drm/card*/device/mem_info_vram_total - mem_info_vram_used",
-    "clock_graphics_max_mhz": "/sys/class/drm/card*/device/pp_dpm_sclk: highest",
+    "clock_graphics_max_mhz": (
+        "/sys/class/drm/card*/ (amdgpu: device/pp_dpm_sclk, highest; i915: gt/gt0/rps_RP0_freq_mhz; "
+        "xe: device/tile0/gt0/freq0/rp0_freq)"
+    ),
     "clock_memory_max_mhz": "/sys/class/drm/card*/device/pp_dpm_mclk: highest",
     "power_limit_min_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_cap_min",
     "temperature_slowdown_c": "/sys/class/drm/card*/device/hwmon/hwmon*/temp*_crit",
@@ -159,9 +165,9 @@ _DRM: dict[str, str] = {
     "kernel_driver": "/sys/class/drm/card*/device/driver",
     "process_encoder_utilization": "/proc/*/fdinfo: drm-engine-enc",
     "process_decoder_utilization": "/proc/*/fdinfo: drm-engine-dec",
-    "process_gpu_utilization": "/proc/*/fdinfo: drm-engine-*, max engine",
-    "process_memory_bytes": "/proc/*/fdinfo: drm-memory-vram",
-    "process_shared_bytes": "/proc/*/fdinfo: drm-memory-gtt",
+    "process_gpu_utilization": "/proc/*/fdinfo: drm-engine-* (xe: drm-cycles-*), max engine",
+    "process_memory_bytes": "/proc/*/fdinfo: drm-resident-* or drm-memory-* (amdgpu, xe: vram*; i915: local*)",
+    "process_shared_bytes": "/proc/*/fdinfo: drm-resident-* or drm-memory-* (amdgpu, xe: gtt; i915: system*)",
 }
 
 _HOST: dict[str, str] = {
@@ -196,7 +202,7 @@ COUNTERS: dict[str, dict[str, str]] = {
 
 _ENGINE: dict[str, str] = {
     "pdh": r"\GPU Engine(*)\Utilization Percentage, Σ processes",
-    "drm": "/proc/*/fdinfo: drm-engine-*, Σ processes",
+    "drm": "/proc/*/fdinfo: drm-engine-* (xe: drm-cycles-*), Σ processes",
 }
 
 

@@ -128,6 +128,8 @@ def test_graphics_is_told_by_kind_on_linux_and_by_engine_on_windows() -> None:
     assert follow([process(use(reading(0.3), UseKind.BOTH, engine="3D"))]) == [ProcessState.GRAPHICS]
     for engine in ("Cuda", "Compute_0", "Compute 1", "Neural"):
         assert follow([process(use(reading(0.3), UseKind.BOTH, engine=engine))]) == [ProcessState.COMPUTING]
+    assert follow([process(use(reading(0.3), UseKind.BOTH))]) == [ProcessState.USING]
+    assert follow([process(use(reading(0.3), UseKind.BOTH), framework="PyTorch")]) == [ProcessState.COMPUTING]
     directml = process(use(reading(0.3), UseKind.UNKNOWN, engine="3D"), framework="ONNX Runtime")
     assert follow([directml]) == [ProcessState.COMPUTING]
 

@@ -253,7 +253,7 @@ def _os_engine(device: DeviceSample) -> tuple[Value, str]:
         top = max(known, key=lambda engine: number(engine.utilization) or 0.0)
         return top.utilization, display_name(top.name)
     listed = next((e.utilization for e in device.engines if e.kind in _COMPUTE_KINDS), None)
-    return (Missing(Reason.NOT_SUPPORTED) if listed is None else listed), ""
+    return (_absent(device) if listed is None else listed), ""
 
 
 def _highest_mean(device: DeviceSample, mean: Mean, kinds: frozenset[EngineKind]) -> float | None:
@@ -262,7 +262,13 @@ def _highest_mean(device: DeviceSample, mean: Mean, kinds: frozenset[EngineKind]
 
 
 def _value(device: DeviceSample, metric: str) -> Value:
-    return device.values.get(metric, Missing(Reason.NOT_SUPPORTED))
+    return device.values.get(metric, _absent(device))
+
+
+def _absent(device: DeviceSample) -> Missing:
+    """What a value is that no source gave: of a device without any reading (asleep, lost at once) nobody knows."""
+    known = any(isinstance(value, Reading) for value in device.values.values())
+    return Missing(Reason.NOT_SUPPORTED) if known else NOT_READ
 
 
 def power_limit(device: DeviceSample, info: DeviceInfo) -> Value:

@@ -34,6 +34,7 @@ class ProcessState(StrEnum):
 
     COMPUTING = "computing"
     GRAPHICS = "graphics"
+    USING = "using"
     HOLDING = "holding"
     CPU_ONLY = "cpu_only"
     IDLE = "idle"
@@ -46,6 +47,7 @@ class ProcessState(StrEnum):
 STATE_TEXT: dict[ProcessState, str] = {
     ProcessState.COMPUTING: N_("Computing on GPU"),
     ProcessState.GRAPHICS: N_("Graphics only"),
+    ProcessState.USING: N_("Using the GPU"),
     ProcessState.HOLDING: N_("Holding memory, idle"),
     ProcessState.CPU_ONLY: N_("On CPU only"),
     ProcessState.IDLE: N_("Idle, not on the GPU"),
@@ -58,6 +60,7 @@ STATE_TEXT: dict[ProcessState, str] = {
 STATE_HELP: dict[ProcessState, str] = {
     ProcessState.COMPUTING: N_("The driver saw kernels of this process on the GPU in the last few seconds."),
     ProcessState.GRAPHICS: N_("Draws or decodes with the GPU; it runs no compute kernels."),
+    ProcessState.USING: N_("It draws or it computes: the driver counts both together for this process."),
     ProcessState.HOLDING: N_("Device memory is reserved, yet no kernel ran in the last few seconds."),
     ProcessState.CPU_ONLY: N_("A framework is loaded and the CPU works, but no GPU is in use."),
     ProcessState.IDLE: N_("A framework is loaded; neither the GPU nor the CPU works."),
@@ -184,7 +187,7 @@ class StateTracker:
         seen = self._busy.get(process_id(process), ())
         readings = [found for _time, value in seen if (found := number(value)) is not None]
         if any(found >= BUSY for found in readings):
-            return Judgement(ProcessState.COMPUTING)
+            return Judgement(ProcessState.USING if _may_draw(process) else ProcessState.COMPUTING)
         if starting:
             return Judgement(ProcessState.STARTING)
         if readings or self._devices_idle(process):
@@ -220,6 +223,11 @@ def _draws_only(process: ProcessSample) -> bool:
         return False
     engines = [use.engine for use in process.uses if use.engine]
     return bool(engines) and not any(_computes(engine) for engine in engines)
+
+
+def _may_draw(process: ProcessSample) -> bool:
+    """Whether nothing says that the work seen is compute work: listed as "C+G", no framework, no engine."""
+    return not process.framework and all(use.kind is UseKind.BOTH and not use.engine for use in process.uses)
 
 
 def _computes(engine: str) -> bool:

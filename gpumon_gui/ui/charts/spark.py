@@ -21,19 +21,20 @@ def paint_spark(
     painter.fillRect(area, back)
     fill = QColor(curve)
     fill.setAlpha(alpha)
-    step = area.width() / (POINTS - 1)
+    inner = area.adjusted(0, 0, -1, -1)  # the frame is drawn on these edges
+    step = inner.width() / (POINTS - 1)
     newest = values[-POINTS:]
-    left = area.right() - step * (len(newest) - 1)
+    left = inner.right() - step * (len(newest) - 1)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     for start, stop in _runs(np.isfinite(newest)):
         if stop - start < 2:
             continue
         heights = np.clip(newest[start:stop] / top, 0.0, 1.0)
         points = [
-            QPointF(left + step * (start + n), area.bottom() - 1 - float(height) * (area.height() - 2))
+            QPointF(left + step * (start + n), inner.bottom() - float(height) * (inner.height() - 1))
             for n, height in enumerate(heights)
         ]
-        ground = [QPointF(points[-1].x(), area.bottom()), QPointF(points[0].x(), area.bottom())]
+        ground = [QPointF(points[-1].x(), inner.bottom()), QPointF(points[0].x(), inner.bottom())]
         painter.setPen(QPen(QColor(0, 0, 0, 0)))
         painter.setBrush(fill)
         painter.drawPolygon(QPolygonF(points + ground))
@@ -42,7 +43,7 @@ def paint_spark(
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
     painter.setBrush(QColor(0, 0, 0, 0))
     painter.setPen(QPen(border, 1.0))
-    painter.drawRect(area.adjusted(0, 0, -1, -1))
+    painter.drawRect(inner)
 
 
 def _runs(finite: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> list[tuple[int, int]]:

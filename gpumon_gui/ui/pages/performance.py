@@ -399,6 +399,10 @@ def title_of(adapter: Adapter) -> str:
 
 def _short_name(adapter: Adapter) -> str:
     name = adapter.info.name
+    if adapter.parent_number is not None and "MIG " in name:  # the card's own name stands in the line above
+        return name[name.index("MIG ") :]
+    if name.endswith("]") and "[" in name:  # pci.ids: "Navi 31 [Radeon RX 7900 XT/7900 XTX]"
+        name = name[name.index("[") + 1 : -1]
     for prefix in _MAKERS:
         name = name.removeprefix(prefix)
     if adapter.info.kind is DeviceKind.VIRTUAL:

@@ -185,6 +185,7 @@ class _Delegate(QStyledItemDelegate):
             {
                 ProcessState.COMPUTING: colours.good,
                 ProcessState.GRAPHICS: colours.info,
+                ProcessState.USING: colours.info,
                 ProcessState.HOLDING: colours.attention,
                 ProcessState.CPU_ONLY: colours.bad,
                 ProcessState.STARTING: colours.info,
@@ -194,9 +195,9 @@ class _Delegate(QStyledItemDelegate):
         ring = rect.adjusted(0.8, 0.8, -0.8, -0.8)
         painter.setPen(QPen(colour, 1.6))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        if state is ProcessState.COMPUTING or state is ProcessState.GRAPHICS:
+        if state in (ProcessState.COMPUTING, ProcessState.GRAPHICS, ProcessState.USING):
             painter.setBrush(colour)
-            painter.drawEllipse(ring) if state is ProcessState.COMPUTING else painter.drawRect(ring)
+            painter.drawRect(ring) if state is ProcessState.GRAPHICS else painter.drawEllipse(ring)
         elif state is ProcessState.HOLDING:
             painter.drawEllipse(ring)
             painter.setBrush(colour)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from gpumon_gui.bridge.replay import Replay, ReplayState
-from gpumon_gui.core.database import shown
+from gpumon_gui.core.files import shown
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.theme import L, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
