@@ -18,8 +18,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from gpumon_gui.bridge.feed import CAPACITY, Feed, FeedState, FeedStatus, append_sample
 from gpumon_gui.bridge.worker import LoopThread, Worker, assert_gui_thread
 from gpumon_gui.core.clock import Clock, SystemClock
-from gpumon_gui.core.database import shown
 from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.files import shown
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.history.ring import Ring

@@ -18,7 +18,6 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -28,6 +27,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from gpumon_gui.core.errors import GpumonError, OutputFailed, UnreadableInput
+from gpumon_gui.core.files import cannot_read, cannot_write, check_regular_file, shown
 from gpumon_gui.core.messages import N_, _
 
 MAGIC = b"SQLite format 3\0"
@@ -37,13 +37,14 @@ BUSY_S = 3.0
 LONGEST_VALUE = 64 << 20
 _SIDE_FILES = ("-journal", "-wal", "-shm")
 
-# Primary result codes (sqlite3.h) that are the environment's doing → what to tell the user.
+# Result codes (sqlite3.h) that are the environment's doing → what to tell the user; a primary code for all of its kind.
 _FAULTS: dict[int, str] = {
     sqlite3.SQLITE_FULL: N_("{path}: the disk is full."),
     sqlite3.SQLITE_IOERR: N_("{path}: the disk reported an error ({detail})."),
     sqlite3.SQLITE_BUSY: N_("{path}: in use by another program."),
     sqlite3.SQLITE_LOCKED: N_("{path}: in use by another program."),
     sqlite3.SQLITE_READONLY: N_("{path}: may not be written."),
+    sqlite3.SQLITE_READONLY_DBMOVED: N_("{path}: was moved or deleted meanwhile."),
     sqlite3.SQLITE_PERM: N_("{path}: no permission."),
     sqlite3.SQLITE_AUTH: N_("{path}: no permission."),
     sqlite3.SQLITE_CANTOPEN: N_("{path}: cannot be opened."),
@@ -107,8 +108,8 @@ def create(path: Path, format_: Format, journal: Journal = Journal.SINGLE_FILE) 
     connection is in autocommit mode: use BEGIN and COMMIT. Raises OutputFailed: the file is there and of another
     kind, is in use, or cannot be written.
     """
-    path = path.absolute()
     with writing(path):
+        path = path.absolute()
         if path.is_dir():
             raise OutputFailed(_("{path}: is a folder.").format(path=shown(path)))
         if not path.parent.is_dir():
@@ -117,7 +118,8 @@ def create(path: Path, format_: Format, journal: Journal = Journal.SINGLE_FILE) 
             _check_replaceable(path, format_)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}.new")
         try:
-            connection = _connect(unfinished, "rwc")
+            unfinished.touch()  # the system says why not; SQLite would only say that it cannot
+            connection = _connect(unfinished, "rw")
             try:
                 connection.execute(f"PRAGMA page_size = {format_.page_bytes:d}")
                 connection.execute("BEGIN IMMEDIATE")
@@ -182,18 +184,6 @@ def open_for_reading(path: Path, format_: Format) -> Reader:
         return Reader(connection, minor, copy)
 
 
-def check_regular_file(path: Path) -> None:
-    """Raises UnreadableInput for what is missing, not permitted, a folder, or no regular file (opening those hangs)."""
-    try:
-        mode = path.stat().st_mode
-    except (OSError, ValueError) as error:
-        raise UnreadableInput(_cannot_read(path, error)) from error
-    if stat.S_ISDIR(mode):
-        raise UnreadableInput(_("{path}: is a folder.").format(path=shown(path)))
-    if not stat.S_ISREG(mode):
-        raise UnreadableInput(_("{path}: is not a regular file.").format(path=shown(path)))
-
-
 @contextmanager
 def reading(path: Path, *, foreign: bool = False) -> Iterator[None]:
     """Faults of the environment inside become UnreadableInput.
@@ -220,39 +210,22 @@ def writing(path: Path) -> Iterator[None]:
         raise _explained(error, path, OutputFailed) from error
 
 
-def shown(path: Path) -> str:
-    """The path as text that can be printed: names on Linux may hold bytes that are not UTF-8."""
-    return str(path).encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def _explained(error: Exception, path: Path, kind: type[GpumonError]) -> Exception:
     """The error as one line for the user, or itself when it is a bug."""
     if isinstance(error, OSError):
-        text = _cannot_read(path, error) if kind is UnreadableInput else _cannot_write(path, error)
+        text = cannot_read(path, error) if kind is UnreadableInput else cannot_write(path, error)
         return kind(text)
     if isinstance(error, MemoryError):  # a damaged length field
         return kind(_damaged(path, "out of memory"))
     code = getattr(error, "sqlite_errorcode", None)
-    text = _FAULTS.get(code & 0xFF, "") if code is not None else ""
+    text = (_FAULTS.get(code) or _FAULTS.get(code & 0xFF, "")) if code is not None else ""
     if kind is UnreadableInput and isinstance(error, sqlite3.DataError):
         text = _FAULTS[sqlite3.SQLITE_CORRUPT]
     return kind(_(text).format(path=shown(path), detail=error)) if text else error
 
 
-def _cannot_read(path: Path, error: Exception) -> str:
-    return _("{path}: cannot be read ({detail}).").format(path=shown(path), detail=_strerror(error))
-
-
-def _cannot_write(path: Path, error: Exception) -> str:
-    return _("{path}: cannot be written ({detail}).").format(path=shown(path), detail=_strerror(error))
-
-
 def _damaged(path: Path, detail: str) -> str:
     return _("{path}: damaged ({detail}).").format(path=shown(path), detail=detail)
-
-
-def _strerror(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error)
 
 
 def _as_text(value: object) -> str:

@@ -11,7 +11,6 @@ import pytest
 from gpumon_gui.core.database import (
     Format,
     Journal,
-    check_regular_file,
     create,
     open_for_reading,
     open_for_writing,
@@ -19,6 +18,7 @@ from gpumon_gui.core.database import (
     writing,
 )
 from gpumon_gui.core.errors import OutputFailed, UnreadableInput
+from gpumon_gui.core.files import check_regular_file
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="FIFOs, devices, fork")
 NOTES = Format(0x47505454, 2, 1, {"note": ("text",)}, ("CREATE TABLE note (text TEXT)",))

@@ -35,12 +35,12 @@ from gpumon_gui.core.model import (
     SourceState,
     UseKind,
 )
+from gpumon_gui.core.redact import Private, redact_text
 from gpumon_gui.core.resources import resource_root
 from gpumon_gui.core.values import Missing, Reading, Reason, Value
 from gpumon_gui.telemetry.recording import size_hint
 from gpumon_gui.telemetry.recording.open import open_recording
 from gpumon_gui.telemetry.recording.reader import Recording
-from gpumon_gui.core.redact import Private, redact_text
 from gpumon_gui.telemetry.recording.writer import BATCH_SAMPLES, RecordingWriter
 
 UUID = "GPU-0a1b2c3d-0a1b-0a1b-0a1b-0a1b2c3d4e5f"
@@ -308,6 +308,23 @@ def test_a_full_disk_is_told_once_and_the_file_stays_readable(small_disk: Path, 
     with pytest.raises(OutputFailed, match="the disk is full"):
         RecordingWriter(small_disk / "second", {})
     assert [entry.name for entry in small_disk.iterdir()] == [path.name]
+
+
+@posix_only
+def test_a_file_deleted_meanwhile_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "x.gpumon"
+    writer = RecordingWriter(path, {})
+    writer.append(make_sample(0))
+    path.unlink()
+    with pytest.raises(OutputFailed, match=r"x\.gpumon: was moved or deleted meanwhile\.$"):
+        writer.append(make_sample(1))
+    writer.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a folder where even root makes no files")
+def test_a_folder_that_takes_no_files_says_why() -> None:
+    with pytest.raises(OutputFailed, match=r"/proc/x\.gpumon: cannot be written \(No such file or directory\)\.$"):
+        RecordingWriter(Path("/proc/x.gpumon"), {})
 
 
 @posix_only

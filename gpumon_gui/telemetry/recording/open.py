@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpumon_gui.core.database import MAGIC, check_regular_file, reading, shown
+from gpumon_gui.core.database import MAGIC, reading
 from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.files import check_regular_file, shown
 from gpumon_gui.core.messages import _
 from gpumon_gui.telemetry.recording.base import Recorded
 from gpumon_gui.telemetry.recording.reader import Recording

@@ -12,8 +12,9 @@ from typing import Any, NotRequired, TypedDict
 import msgspec
 import numpy as np
 
-from gpumon_gui.core.database import open_for_reading, reading, shown
+from gpumon_gui.core.database import open_for_reading, reading
 from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.files import shown
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS, Unit
 from gpumon_gui.core.model import DeviceInfo, Sample

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from gpumon_gui.core.database import check_regular_file, shown
 from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.files import check_regular_file, shown
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import (
     DeviceInfo,

@@ -40,7 +40,8 @@ class RecordingWriter:
         Raises OutputFailed: the file exists and is no recording, another program records into it, or it cannot be
         written.
         """
-        self.path = path.absolute()
+        with writing(path):  # a deleted working folder has no name
+            self.path = path.absolute()
         self.written = 0
         self.dropped = 0
         self._private = (private or Private.of_this_machine()) if redact else None
