@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 
+from gpumon_gui.system import console
+
 NAME = "gpumon-gui"
 
 
 def tell(line: str) -> None:
     """Write a line to standard error; on Windows without a console show it in a box."""
     if sys.stderr is not None:
-        print(f"{NAME}: {line}", file=sys.stderr, flush=True)  # noqa: T201 - this is the place for it
+        console.say(f"{NAME}: {line}")
     elif sys.platform == "win32":
         import ctypes  # only here: a windowed program has no standard error
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
@@ -17,6 +16,7 @@ from gpumon_gui import __version__
 from gpumon_gui.cli import record, self_test, snapshot
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import LANGUAGES, _, set_language
+from gpumon_gui.system import console
 
 OK, FINDINGS, USAGE, INTERNAL = 0, 1, 2, 3
 
@@ -46,6 +46,7 @@ class _Parser(argparse.ArgumentParser):
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit code. Never raises."""
+    console.provide()
     _use_utf8()
     # What goes wrong is told in sentences (``sampling.tell``); the log lines beside them would only repeat it.
     logging.getLogger("gpumon").addHandler(logging.NullHandler())
@@ -58,16 +59,16 @@ def run(argv: Sequence[str] | None = None) -> int:
     except SystemExit as end:  # argparse
         return int(end.code or 0)
     except GpumonError as error:
-        print(f"gpumon: {error}", file=sys.stderr)  # noqa: T201
+        console.say(f"gpumon: {error}")
         return USAGE
     except BrokenPipeError:  # "| head": nothing is left to say, and nobody to say it to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        console.abandon(sys.stdout)
         return OK
     except KeyboardInterrupt:
         return 130
     except Exception:  # noqa: BLE001 - the last line of defence; the trace is what a report needs
-        traceback.print_exc()
-        print(_("gpumon: an internal fault; please report the lines above."), file=sys.stderr)  # noqa: T201
+        console.say(traceback.format_exc(), end="")
+        console.say(_("gpumon: an internal fault; please report the lines above."))
         return INTERNAL
     return code
 

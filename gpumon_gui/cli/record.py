@@ -11,9 +11,11 @@ from pathlib import Path
 from gpumon_gui.cli.sampling import check_scenario, say, supervised, tell, until_interrupted
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.files import shown
 from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.core.model import Demand
+from gpumon_gui.system import console
 from gpumon_gui.telemetry.recording import size_hint
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 from gpumon_gui.telemetry.supervisor import SampleReady
@@ -76,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         writer.close()
     count, size = writer.written, memory(writer.path.stat().st_size)
     words = ngettext("{count} sample in {file} ({size}).", "{count} samples in {file} ({size}).", count)
-    say(words.format(count=count, file=arguments.output, size=size))
+    say(words.format(count=count, file=shown(arguments.output), size=size))
     return 0
 
 
@@ -84,7 +86,7 @@ def _progress(seconds: float) -> None:
     """One line that is rewritten, for a person who watches."""
     if sys.stderr.isatty():
         line = _("{seconds} s recorded, stop with Ctrl+C").format(seconds=round(seconds))
-        print(f"\r{line}", end="\r", file=sys.stderr, flush=True)  # noqa: T201
+        console.say(f"\r{line}", end="\r")
 
 
 def _seconds(text: str) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import DASH, memory_pair, pair, value_text, watts
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS
@@ -65,7 +66,7 @@ def _device(adapter: Adapter, device: DeviceSample | None) -> str:
         title = f"GPU {adapter.parent_number} · MIG {adapter.number}  {info.name}"
     if info.pci_address:
         title += f"  [{info.pci_address}]"
-    lines = [title]
+    lines = [printable(title)]
     if device.state is not DeviceState.OK:
         lines.append("  " + _(DEVICE_STATE_TEXT[device.state]))
     both: Mapping[str, Value] = {**info.static, **device.values}
@@ -128,6 +129,7 @@ def _host(sample: Sample) -> str:
 
 def _columns(rows: Sequence[Sequence[str]], indent: int = 0) -> list[str]:
     """Rows as aligned text; Chinese characters take two columns."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(_width(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
     return [
         " " * indent

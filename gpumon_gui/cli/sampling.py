@@ -14,6 +14,7 @@ from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand
 from gpumon_gui.core.status_text import left_behind_text, status_text
+from gpumon_gui.system import console
 from gpumon_gui.telemetry.process import SamplerProcess
 from gpumon_gui.telemetry.supervisor import SamplerState, SamplerStatus, Supervisor
 
@@ -43,13 +44,17 @@ def supervised(scenario: str | None, demand: Demand, clock: Clock) -> Iterator[S
 
 @contextmanager
 def until_interrupted() -> Iterator[threading.Event]:
-    """An event that Ctrl+C and a polite end (SIGTERM) set, so that files are closed properly."""
+    """An event that Ctrl+C, a polite end (SIGTERM) and the end of the terminal (SIGHUP) set, so that files are closed
+    properly."""
     stop = threading.Event()
 
     def ask(_signal: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # ignored: under nohup
+        numbers.append(signal.SIGHUP)
+    before = {number: signal.signal(number, ask) for number in numbers}
     try:
         yield stop
     finally:
@@ -71,4 +76,4 @@ def tell(status: SamplerStatus, now_s: float) -> None:
 
 def say(text: str) -> None:
     """One line for the person; stdout stays the command's output."""
-    print(f"gpumon: {text}", file=sys.stderr, flush=True)  # noqa: T201
+    console.say(f"gpumon: {text}")

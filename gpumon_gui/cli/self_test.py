@@ -17,7 +17,7 @@ from gpumon_gui.core.messages import LANGUAGES, _, locale_root
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import SOURCE_TEXT
 from gpumon_gui.core.resources import resource_root
-from gpumon_gui.system import paths
+from gpumon_gui.system import console, paths
 from gpumon_gui.telemetry.table import SOURCES
 
 LIBRARIES = ("msgspec", "numpy", "platformdirs", "psutil", "pynvml")
@@ -49,11 +49,11 @@ def run(arguments: argparse.Namespace) -> int:
         "folders": _folders(),
     }
     if arguments.json:
-        print(json.dumps(document, indent=2))  # noqa: T201
+        console.put(json.dumps(document, indent=2))
     else:
-        for name, number in counts.items():
-            print(f"{name:10} {number}")  # noqa: T201
-        print(_("Missing: {names}").format(names=", ".join(missing)) if missing else _("Complete."))  # noqa: T201
+        lines = [f"{name:10} {number}" for name, number in counts.items()]
+        lines.append(_("Missing: {names}").format(names=", ".join(missing)) if missing else _("Complete."))
+        console.put("\n".join(lines))
     return 3 if missing else 0
 
 

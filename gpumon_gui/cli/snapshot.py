@@ -14,6 +14,7 @@ from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, Sample
+from gpumon_gui.system import console
 from gpumon_gui.telemetry.supervisor import SampleReady
 
 #: Between the two samples. Windows' counters give nothing new within a second ("Collecting performance data").
@@ -37,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the snapshot. Raises GpumonError when no sample came."""
     check_scenario(arguments.scenario)
     sample = take(arguments.scenario)
-    print(document.dump(sample) if arguments.json else report.text(sample))  # noqa: T201
+    console.put(document.dump(sample) if arguments.json else report.text(sample))
     return 0
 
 

@@ -125,8 +125,9 @@ def test_record_refuses_a_file_that_is_something_else(tmp_path: Path, capsys: py
     assert target.read_text() == "three years of work"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="no SIGTERM on Windows")
-def test_a_polite_end_closes_the_recording(tmp_path: Path) -> None:
+@pytest.mark.skipif(sys.platform == "win32", reason="no such signals on Windows")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_polite_end_closes_the_recording(name: str, tmp_path: Path) -> None:
     target = tmp_path / "run.gpumon"
     command = [sys.executable, "-m", "gpumon_gui", "record", "-o", str(target), "--scenario", "one-gpu-training"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -134,7 +135,7 @@ def test_a_polite_end_closes_the_recording(tmp_path: Path) -> None:
         while not target.exists() or target.stat().st_size < 12_000:  # the first samples are in
             assert process.poll() is None
             os.sched_yield()
-        process.send_signal(signal.SIGTERM)
+        process.send_signal(getattr(signal, name))
         _out, err = process.communicate(timeout=30)
     finally:
         process.kill()
