@@ -7,7 +7,9 @@ begin here; there the file's name decides, as the name of the command does after
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 
 
 def main() -> int:
@@ -34,5 +36,22 @@ def _is_command(first: str) -> bool:
     return first in ("-h", "--help", "--version") or (first != "" and not first.startswith("-"))
 
 
+def leave_out_working_folder() -> None:
+    """``python -m`` looks in the working folder first, and a user's ``json.py`` there would be loaded instead of
+    Python's. Not when it holds this package, nor in a frozen build."""
+    if getattr(sys, "frozen", False) or sys.flags.safe_path or not sys.path:
+        return
+    try:
+        here = os.getcwd()  # noqa: PTH109 - as Python wrote it
+    except OSError:  # deleted
+        return
+    if sys.path[0] in ("", here) and Path(here) != Path(__file__).resolve().parent.parent:
+        del sys.path[0]
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        leave_out_working_folder()
+        sys.exit(main())
+    except KeyboardInterrupt:  # while modules are loaded; later it is the programs' own affair
+        sys.exit(130)

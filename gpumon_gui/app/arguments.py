@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from gpumon_gui import __version__
+from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.files import cannot_write, check_regular_file, shown
 from gpumon_gui.core.messages import LANGUAGES, _
 
 #: Names as in ``ui.pages.table.PAGES``; a test compares them, since this module must not import Qt.
@@ -59,11 +61,7 @@ def parse(argv: Sequence[str]) -> Arguments:
                 raise WrongUsage(_("--{name} only makes sense with --screenshot").format(name=name))
     shot = None
     if found.screenshot is not None:
-        folder = found.screenshot.resolve().parent
-        if not folder.is_dir():
-            raise WrongUsage(_("--screenshot: there is no folder {folder}").format(folder=folder))
-        if found.screenshot.is_dir():
-            raise WrongUsage(_("--screenshot: {file} is a folder").format(file=found.screenshot))
+        _check_target(found.screenshot)
         shot = Screenshot(found.screenshot, DEFAULT_AFTER_S if found.after is None else found.after, found.size)
     return Arguments(found.demo, found.replay, found.scenario, found.lang, found.theme, found.page, shot)
 
@@ -103,10 +101,26 @@ def _parser() -> _Parser:
     return parser
 
 
+def _check_target(file: Path) -> None:
+    """Refuse a picture that cannot be written before a window opens for it. Raises WrongUsage."""
+    folder = file.parent
+    try:
+        if not folder.is_dir():
+            raise WrongUsage(_("--screenshot: there is no folder {folder}").format(folder=shown(folder)))
+        if file.is_dir():
+            raise WrongUsage(_("--screenshot: {file} is a folder").format(file=shown(file)))
+    except OSError as error:  # no permission for a folder above, a name that is too long
+        raise WrongUsage(cannot_write(file, error)) from error
+
+
 def _existing(text: str) -> Path:
     path = Path(text)
-    if not path.is_file():
-        raise argparse.ArgumentTypeError(_("there is no file {file}").format(file=text))
+    try:
+        check_regular_file(path)
+    except UnreadableInput as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            raise argparse.ArgumentTypeError(_("there is no file {file}").format(file=shown(path))) from error
+        raise argparse.ArgumentTypeError(str(error)) from error
     return path
 
 

@@ -60,7 +60,8 @@ def missing_library(error: ImportError | OSError) -> str | None:
     module = (getattr(error, "name", None) or "").split(".")[0]
     if isinstance(error, ModuleNotFoundError):
         return _(_NO_MODULE).format(module=module) if module in _MODULES else None
-    return _(_BROKEN).format(detail=error) if module in _MODULES else None
+    # A library that is there and cannot be loaded (damaged, no memory left) names no module.
+    return _(_BROKEN).format(detail=error) if module in _MODULES or not module else None
 
 
 def platform_refused() -> str | None:

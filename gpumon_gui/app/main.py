@@ -7,6 +7,7 @@ library.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,13 +19,27 @@ from gpumon_gui.app.notice import tell
 from gpumon_gui.core import messages
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import _
+from gpumon_gui.system import console
 
 WRONG_USAGE = 2
 
 
 def run(argv: Sequence[str] | None = None) -> int:
     """Open the window and stay until it closes; the exit code. ``argv`` without the program's name."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    console.provide(is_windowed=True)
+    # Ctrl+C ends the program at once until the window listens (``app.signals``): Python's exception would be raised in
+    # the middle of an import or of a call from Qt, and be swallowed there.
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        return _run(list(sys.argv[1:] if argv is None else argv))
+    finally:
+        if before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, before)
+
+
+def _run(words: list[str]) -> int:
     messages.set_language(_language(words))
     try:
         arguments = parse(words)

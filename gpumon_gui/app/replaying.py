@@ -16,6 +16,7 @@ from gpumon_gui.app.origins import End
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.replay import Replay
 from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.files import shown
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import Demand
 from gpumon_gui.core.resources import resource_root
@@ -66,7 +67,7 @@ def make_replay_origin(arguments: Arguments, feed: Feed) -> tuple[ReplayOrigin, 
     """
     if arguments.replay is None:
         return ReplayOrigin(feed, demo_recording(), loop=True), N_("Demo")
-    return ReplayOrigin(feed, arguments.replay, loop=False), arguments.replay.name
+    return ReplayOrigin(feed, arguments.replay, loop=False), shown(Path(arguments.replay.name))
 
 
 def make_bar(origin: ReplayOrigin, theme: Theme) -> ReplayBar:

@@ -68,6 +68,42 @@ def test_the_demo_plays_the_recording_that_is_shipped(tmp_path: Path) -> None:
     assert not QImage(str(file)).isNull()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="names of bytes")
+def test_a_picture_goes_into_a_folder_whose_name_is_not_utf_8(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"bilder\xff")
+    folder.mkdir()
+    file = folder / "图.png"
+    done = run("--demo", "--screenshot", str(file), "--after", "0", "--size", "800x600")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert not QImage.fromData(file.read_bytes()).isNull()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full")
+def test_a_picture_that_cannot_be_written_says_why() -> None:
+    done = run("--demo", "--screenshot", "/dev/full", "--after", "0", "--size", "800x600")
+    said = "gpumon-gui: /dev/full: cannot be written (No space left on device).\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking them")
+def test_ctrl_c_while_the_window_is_made_ends_without_a_trace() -> None:
+    script = (
+        "import os, signal\n"
+        "from gpumon_gui.app import main\n"
+        "main.parse = lambda words: os.kill(os.getpid(), signal.SIGINT)\n"
+        "main.run([])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        env=environment(),
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a Windows session always has a display")
 def test_no_display_says_so_and_names_the_ways_without_one() -> None:
     done = run(QT_QPA_PLATFORM=None)

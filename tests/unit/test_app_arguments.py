@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import socket
 import struct
 import sys
@@ -32,6 +33,35 @@ def test_everything_at_once(tmp_path: Path) -> None:
         page="processes",
         screenshot=Screenshot(shot, 1.5, (1280, 800)),
     )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits and links of POSIX")
+@pytest.mark.parametrize("option", ["--replay", "--screenshot"])
+def test_a_path_the_system_refuses_is_wrong_usage(option: str, tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match=r"\(File name too long\)\.$"):
+        parse([option, str(tmp_path / ("a" * 300) / "x")])
+    with pytest.raises(WrongUsage, match=r"is a folder"):
+        parse([option, str(tmp_path)])
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may look everywhere")
+@pytest.mark.parametrize("option", ["--replay", "--screenshot"])
+def test_a_closed_folder_is_wrong_usage(option: str, tmp_path: Path) -> None:
+    tmp_path.chmod(0)
+    try:
+        with pytest.raises(WrongUsage, match=r"x: cannot be (read|written) \(Permission denied\)\.$"):
+            parse([option, str(tmp_path / "x")])
+    finally:
+        tmp_path.chmod(0o700)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_to_itself_is_told(tmp_path: Path) -> None:
+    link = tmp_path / "loop"
+    link.symlink_to(link)
+    with pytest.raises(WrongUsage, match=r"loop: cannot be read \(Too many levels of symbolic links\)"):
+        parse(["--replay", str(link)])
+    assert parse(["--screenshot", str(link)]).screenshot == Screenshot(link)  # told when it is written
 
 
 @pytest.mark.parametrize(
@@ -182,6 +212,11 @@ def test_an_x11_plugin_that_cannot_load_is_found_before_qt_aborts(monkeypatch: p
 def test_a_missing_package_names_the_command() -> None:
     error = ModuleNotFoundError("No module named 'PySide6'", name="PySide6")
     assert missing_library(error) == "PySide6 is not installed. Install it with: pip install 'gpumon-gui[gui]'"
+
+
+def test_a_library_that_cannot_be_mapped_is_not_a_trace() -> None:
+    error = ImportError("libQt6Gui.so.6: failed to map segment from shared object")  # no memory; Qt names no module
+    assert "Qt cannot be loaded (libQt6Gui.so.6: failed to map" in (missing_library(error) or "")
 
 
 def test_a_fault_of_our_own_is_not_called_a_missing_library() -> None:

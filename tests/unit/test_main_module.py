@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import os
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from gpumon_gui import __main__ as entry
 
+ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = {"gpumon_gui.telemetry.child": "main", "gpumon_gui.cli.main": "run", "gpumon_gui.app.main": "run"}
 
 
@@ -81,3 +85,32 @@ def test_in_a_frozen_build_the_executable_decides(
     monkeypatch.setattr(sys, "argv", [file, *argv])
     assert entry.main() == 7
     assert ran == [(program, argv)]
+
+
+def python_m(cwd: Path, search: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """``python -m gpumon_gui`` as typed in a folder."""
+    return subprocess.run(
+        [sys.executable, "-m", "gpumon_gui", *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(search), str(ROOT)])},
+        check=False,
+    )
+
+
+def test_the_users_own_files_are_not_taken_for_modules(tmp_path: Path) -> None:
+    for name in ("argparse", "json", "platform", "psutil", "pynvml", "msgspec"):
+        (tmp_path / f"{name}.py").write_text(f"raise SystemExit('{name} of the user')")
+    done = python_m(tmp_path, ROOT, "snapshot", "--scenario", "one-gpu-training")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_ctrl_c_while_modules_are_loaded_leaves_no_trace(tmp_path: Path) -> None:
+    folder, search = tmp_path / "a", tmp_path / "b"
+    folder.mkdir()
+    search.mkdir()
+    (search / "psutil.py").write_text("raise KeyboardInterrupt")
+    done = python_m(folder, search, "snapshot")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
