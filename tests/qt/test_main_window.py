@@ -266,6 +266,9 @@ def test_the_status_line_names_sources_and_own_cost(window: MainWindow, feed: Fe
     assert window.status.cost_text.startswith("Sampler 0.4 %, 1.2 ms, 41 MB · Window ")
     assert window.status.dots.tip(HEALTH[2]).split("\n")[1] == "Reading failed; it is tried again. (EIO)"
     assert "2 values refused" in window.status.dots.tip(HEALTH[0])
+    feed.set_status(FeedStatus(FeedState.STALE, "The NVIDIA driver does not answer.", 7.0))
+    window.status.refresh(feed.latest, feed.status, "")
+    assert set(window.status.dots.texts) == {"NVML: not known", "Linux DRM: not known", "OS: not known"}
 
 
 def test_every_button_can_be_reached_and_named(window: MainWindow) -> None:

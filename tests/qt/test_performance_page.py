@@ -11,6 +11,7 @@ import pytest
 import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QScrollArea
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
@@ -120,6 +121,46 @@ def test_cuda_comes_on_show_under_windows_and_the_users_choice_stays(page: Perfo
     assert "system sees the engine occupied 95 %" in page.gauges.sentence
 
 
+def test_gauges_that_a_device_does_not_have_give_way_to_the_reason(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1))
+    page.refresh()
+    assert page.gauges.absent == "OS engine time: The driver gives the operating system no engine times."
+    feed.push(make_sample(2, devices=(make_device(0, device_values(details=False)),)))
+    page.refresh()
+    assert [card.isVisible() for card in page.gauges.cards] == [True, False, False, False, True]
+    assert "SM activity, Tensor cores: Only NVIDIA's data-centre GPUs" in page.gauges.absent
+    asleep = make_device(0, {}, state=DeviceState.ASLEEP)
+    feed.clear()
+    feed.push(make_sample(3, devices=(asleep,)))
+    page.refresh()
+    assert page.gauges.absent == ""  # nobody knows what it has
+    assert all(card.isVisible() for card in page.gauges.cards)
+
+
+@pytest.mark.parametrize("size", [(1150, 726), (1150, 680), (2300, 1300)])
+def test_charts_take_the_free_height_and_leave_the_gauges_in_sight(
+    page: PerformancePage, feed: Feed, qtbot: QtBot, size: tuple[int, int]
+) -> None:
+    page.resize(*size)
+    feed.push(make_sample(1))
+    page.refresh()
+    view = page.findChildren(QScrollArea)[0].viewport()
+
+    def gauges_are_the_last_in_sight() -> None:
+        bottom = page.gauges.mapTo(view, page.gauges.rect().bottomLeft()).y()
+        assert view.height() * 0.6 < bottom < view.height()
+
+    qtbot.waitUntil(gauges_are_the_last_in_sight, timeout=2000)
+    assert page.engines.charts[0].height() > 150
+
+
+def test_the_list_keeps_the_telling_part_of_a_name(page: PerformancePage, feed: Feed) -> None:
+    names = ("AMD Navi 31 [Radeon RX 7900 XT/7900 XTX]", "NVIDIA GeForce RTX 4090", "Intel Alder Lake-P GT2 [Iris Xe]")
+    feed.push(make_sample(1, gpus=3, inventory=tuple(make_info(n, name=name) for n, name in enumerate(names))))
+    page.refresh()
+    assert [line.split(", ")[1] for line in lines(page)] == ["RX 7900 XT/7900 XTX", "RTX 4090", "Iris Xe"]
+
+
 def test_sixteen_gpus_and_the_keyboard(page: PerformancePage, feed: Feed) -> None:
     feed.push(make_sample(1, gpus=16))
     page.refresh()
@@ -166,6 +207,8 @@ def test_silent_sampler_greys_the_values_and_leaves_the_words_to_the_window(page
     page.refresh()
     assert page.banner.text == ""
     assert dimmed(page) == [True]
+    assert page.gauges.sentence == "These are old values. The verdict comes back with new ones."
+    assert {(row[0], row[3]) for row in page.indicators.texts()} == {("none", "An old value.")}
     feed.set_status(FeedStatus(FeedState.LIVE))
     page.refresh()
     assert page.banner.text == ""

@@ -176,6 +176,21 @@ def test_columns_are_chosen_in_the_header(page: ProcessesPage) -> None:
     menu.deleteLater()
 
 
+def test_sorting_without_a_mouse(page: ProcessesPage, show: Callable[..., None]) -> None:
+    header = page.table.horizontalHeader()
+    for words, column, order in (
+        ("Name", Col.NAME, Qt.SortOrder.AscendingOrder),
+        ("CPU", Col.CPU, Qt.SortOrder.DescendingOrder),
+        ("Ascending", Col.CPU, Qt.SortOrder.AscendingOrder),
+    ):
+        menu = page.table.sort_menu()
+        entries = {action.text(): action for action in menu.actions()}
+        entries[words].trigger()
+        assert (header.sortIndicatorSection(), header.sortIndicatorOrder()) == (column, order)
+        menu.deleteLater()
+    assert "Command line" not in entries  # a column that is not on show
+
+
 def test_copy(page: ProcessesPage, show: Callable[..., None]) -> None:
     show(replace(TRAINING, command=("python", "train it.py")))
     page.select(41)

@@ -403,6 +403,7 @@ def _short_name(adapter: Adapter) -> str:
         return name[name.index("MIG ") :]
     if name.endswith("]") and "[" in name:  # pci.ids: "Navi 31 [Radeon RX 7900 XT/7900 XTX]"
         name = name[name.index("[") + 1 : -1]
+    name = name.replace("Radeon RX ", "RX ")
     for prefix in _MAKERS:
         name = name.removeprefix(prefix)
     if adapter.info.kind is DeviceKind.VIRTUAL:

@@ -136,10 +136,10 @@ class GaugesStrip(QWidget):
         self._sentence.setMinimumHeight(2 * QFontMetrics(self._sentence.font()).lineSpacing())
         self._sentence.setAlignment(Qt.AlignmentFlag.AlignTop)
         self._absent = AbsenceCard(theme)
-        grid = ResponsiveGrid(148, (1, 2, 3, 5), S, S, fill=True)
+        grid = ResponsiveGrid(148, (1, 2, 3, 5), S, S)
         for card in self.cards:
             grid.add(card)
-        grid.add(self._absent)
+        grid.add_filler(self._absent)
         row = QHBoxLayout()
         row.setContentsMargins(XS, 0, 0, 0)
         row.setSpacing(S)

@@ -12,8 +12,7 @@ class ResponsiveGrid(QLayout):
     """Cells of equal width, as many side by side as fit; hidden ones take no place.
 
     ``counts`` are the allowed numbers of columns, ascending (four charts: 1, 2 or 4, never 3 and 1). With ``share``
-    the cells share all the width there is; otherwise a cell never gets wider for want of neighbours. With ``fill`` the
-    last cell is as wide as the rest of its row.
+    the cells share all the width there is; otherwise a cell never gets wider for want of neighbours.
     """
 
     def __init__(
@@ -24,14 +23,13 @@ class ResponsiveGrid(QLayout):
         row_gap: int,
         *,
         share: bool = False,
-        fill: bool = False,
     ) -> None:
         super().__init__()
         self._cell_width = cell_width
         self._counts = counts
         self._gap = gap
         self._row_gap = row_gap
-        self._fill = fill
+        self._filler: QWidget | None = None
         self._share = share
         self._items: list[QLayoutItem] = []
         self.setContentsMargins(0, 0, 0, 0)
@@ -39,6 +37,11 @@ class ResponsiveGrid(QLayout):
     def add(self, widget: QWidget) -> None:
         """Add a cell at the end."""
         self.addWidget(widget)
+
+    def add_filler(self, widget: QWidget) -> None:
+        """Add the last cell, which is as wide as the rest of its row."""
+        self.addWidget(widget)
+        self._filler = widget
 
     def columns(self, width: int) -> int:
         """How many columns stand side by side on ``width`` pixels."""
@@ -101,7 +104,7 @@ class ResponsiveGrid(QLayout):
             for column, item in enumerate(shown[row * columns : (row + 1) * columns]):
                 left = rect.left() + column * self._gap + total * column // columns
                 right = rect.left() + column * self._gap + total * (column + 1) // columns
-                if self._fill and item is shown[-1]:
+                if item.widget() is self._filler:
                     right = rect.left() + rect.width()
                 item.setGeometry(QRect(left, top, right - left, height))
             top += height + self._row_gap
@@ -114,7 +117,7 @@ class ResponsiveGrid(QLayout):
         columns = self.columns(width)
         cell = max(1, (width - self._gap * (columns - 1)) // columns)
         heights = [_height(item, cell) for item in shown]
-        if self._fill and shown:
+        if shown and shown[-1].widget() is self._filler:
             behind = (columns - len(shown) % columns) % columns
             heights[-1] = _height(shown[-1], cell * (behind + 1) + self._gap * behind)
         return [max(heights[n : n + columns]) for n in range(0, len(heights), columns)]

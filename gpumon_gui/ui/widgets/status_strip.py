@@ -68,6 +68,8 @@ class SourceDots(QWidget):
     def tip(self, one: SourceHealth) -> str:
         """What the tool tip of a source says."""
         lines = [source_name(one.name), health_text(one) or _(SOURCE_STATE_TEXT[one.state])]
+        if not one.code and one.detail:
+            lines.append(one.detail)
         if one.reads:
             lines.append(
                 _(
