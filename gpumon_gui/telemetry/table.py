@@ -8,8 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-import psutil
-
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.telemetry.absent_host import AbsentHost
 from gpumon_gui.telemetry.base import Source
@@ -29,6 +27,8 @@ def _nvml() -> NvmlSource:
 
 
 def _has_battery() -> bool:
+    import psutil  # only Windows asks
+
     return psutil.sensors_battery() is not None
 
 

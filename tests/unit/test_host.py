@@ -123,10 +123,11 @@ class FakeProc:
         self.clock = FakeClock()
         self.source = HostSource(root)
         self.memory()
+        self.stat("1 1 1 1 1 1 1 1 0 0")
 
     def stat(self, *cores: str) -> None:
         lines = ["cpu  1 1 1 1 1 1 1 1 0 0", *(f"cpu{i} {ticks}" for i, ticks in enumerate(cores))]
-        (self.root / "stat").write_text("\n".join(lines) + "\nintr 12345 0 0\nctxt 9\n")
+        (self.root / "stat").write_text("\n".join(lines) + "\nintr 12345 0 0\nctxt 9\nbtime 1790000000\n")
 
     def memory(self, available: int = 400) -> None:
         (self.root / "meminfo").write_text(

@@ -6,8 +6,7 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-
-import psutil
+from typing import Any
 
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.model import HostSample
@@ -53,11 +52,11 @@ class HostMeter:
         values: dict[str, Value] = {}
         try:
             values["cpu_utilization"], cores = self._cpu(now)
-        except (OSError, ValueError, psutil.Error) as error:
+        except (OSError, ValueError) as error:
             values["cpu_utilization"], cores = failed(error), ()
         try:
             values.update(self._memory(now))
-        except (OSError, ValueError, KeyError, psutil.Error) as error:
+        except (OSError, ValueError, KeyError) as error:
             for metric in ("ram_used_bytes", "ram_total_bytes", "swap_used_bytes", "swap_total_bytes"):
                 values.setdefault(metric, failed(error))
         return HostSample(values, cores)
@@ -80,7 +79,7 @@ class HostMeter:
     def _cores(self) -> tuple[tuple[float, float], ...]:
         if self._proc is not None:
             return _stat_cores((self._proc / "stat").read_bytes())
-        return tuple(_portable_times(core) for core in psutil.cpu_times(percpu=True))
+        return tuple(_portable().cores())
 
     def _memory(self, now: Instant) -> dict[str, Value]:
         if self._proc is not None:
@@ -93,30 +92,37 @@ class HostMeter:
                 "swap_total_bytes": kib[b"SwapTotal"],
             }
             return {metric: checked(metric, number * 1024, SOURCE) for metric, number in raw.items()}
-        memory = psutil.virtual_memory()
+        used, total = _portable().memory()
         if self._swap is None or now.monotonic_s - self._swap[0] >= _SWAP_EVERY_S:
             self._swap = (now.monotonic_s, _swap())
         swap_used, swap_total = self._swap[1]
         return {
-            "ram_used_bytes": checked("ram_used_bytes", memory.total - memory.available, SOURCE),
-            "ram_total_bytes": checked("ram_total_bytes", memory.total, SOURCE),
+            "ram_used_bytes": checked("ram_used_bytes", used, SOURCE),
+            "ram_total_bytes": checked("ram_total_bytes", total, SOURCE),
             "swap_used_bytes": swap_used,
             "swap_total_bytes": swap_total,
         }
 
 
+def _portable() -> Any:
+    """psutil takes 3 MB, and Linux does without."""
+    from gpumon_gui.telemetry.host import portable_machine
+
+    return portable_machine
+
+
 def _swap() -> tuple[Value, Value]:
-    """Used and total. Windows tells the share in use by a performance counter, and those may be disabled or damaged."""
+    """Used and total."""
     try:
-        swap = psutil.swap_memory()
-    except (OSError, RuntimeError, psutil.Error) as error:
+        used, total = _portable().swap()
+    except (OSError, RuntimeError) as error:
         return failed(error), failed(error)
-    return checked("swap_used_bytes", swap.used, SOURCE), checked("swap_total_bytes", swap.total, SOURCE)
+    return checked("swap_used_bytes", used, SOURCE), checked("swap_total_bytes", total, SOURCE)
 
 
 def failed(error: Exception) -> Missing:
     """Why a read of the system failed."""
-    if isinstance(error, PermissionError | psutil.AccessDenied):
+    if isinstance(error, PermissionError):
         return Missing(Reason.NO_PERMISSION, SOURCE)
     return Missing(Reason.ERROR, SOURCE, type(error).__name__)
 
@@ -144,12 +150,6 @@ def _load(before: _Times, now: _Times, elapsed: float) -> tuple[Value, tuple[flo
     if total_sum <= 0.0:
         return FIRST, ()
     return checked("cpu_utilization", busy_sum / total_sum, SOURCE), tuple(cores)
-
-
-def _portable_times(core: object) -> tuple[float, float]:
-    """psutil's times of one core. Its guest times are part of user, on Windows interrupt and DPC part of system."""
-    busy = sum(getattr(core, name, 0.0) for name in ("user", "nice", "system", "irq", "softirq", "steal"))
-    return busy, busy + sum(getattr(core, name, 0.0) for name in ("idle", "iowait"))
 
 
 def _stat_cores(stat: bytes) -> tuple[tuple[float, float], ...]:

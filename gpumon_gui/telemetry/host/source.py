@@ -10,7 +10,6 @@ from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.model import HostSample, ProcessSample, ProcessUse
 from gpumon_gui.telemetry.host.backend import Backend
 from gpumon_gui.telemetry.host.cpu import SOURCE, HostMeter, linux_proc
-from gpumon_gui.telemetry.host.portable import Portable
 from gpumon_gui.telemetry.host.processes import Processes
 from gpumon_gui.telemetry.host.procfs import Procfs
 
@@ -54,4 +53,6 @@ class HostSource:
 def _backend(proc: Path | None) -> Backend:
     if proc is not None:
         return Procfs(os.fspath(proc))
+    from gpumon_gui.telemetry.host.portable import Portable  # psutil takes 3 MB, and Linux does without
+
     return Portable()
