@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import winlab_tests as winlab
 from environment import PYTHON, ROOT
 from report import SetupFailed, say
 
@@ -24,7 +25,7 @@ QT_MODULES = ("PySide6", "shiboken6", "pyqtgraph")
 @dataclass(frozen=True)
 class Stage:
     """One command. ``tests`` is the folder of a pytest stage; ``without_qt`` makes Qt impossible to import;
-    ``display`` starts a virtual one of its own."""
+    ``display`` starts a virtual one of its own; ``lab`` runs the tests by Windows Python (packaging/winlab)."""
 
     name: str
     title: str
@@ -32,6 +33,7 @@ class Stage:
     tests: str = ""
     without_qt: bool = False
     display: bool = False
+    lab: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -45,6 +47,9 @@ STAGES: tuple[Stage, ...] = (
     Stage("unit-no-qt", "unit tests, Qt not installed", tests="tests/unit", without_qt=True),
     Stage("qt-offscreen", "Qt tests, offscreen", tests="tests/qt", environment={"QT_QPA_PLATFORM": "offscreen"}),
     Stage("qt-xvfb", "Qt tests, X11", tests="tests/qt", display=True, environment={"QT_QPA_PLATFORM": "xcb"}),
+    Stage("windows-unit", "unit tests, Windows", tests="tests/unit", lab=True),
+    Stage("windows-qt", "Qt tests, Windows", tests="tests/qt", lab=True),
+    Stage("windows-sources", "Windows' sources over stand-in DLLs", tests="tests/windows", lab=True),
 )
 CHECKS = tuple(stage for stage in STAGES if not stage.tests)
 
@@ -82,7 +87,10 @@ def run(stages: tuple[Stage, ...]) -> int:
         say(f"\n=== {stage.title}")
         start = time.monotonic()
         try:
-            outcome = _run_tests(stage) if stage.tests else _run_check(stage)
+            if stage.lab and (why := winlab.cannot_run()):
+                outcome = Outcome(stage, ok=True, seconds=0, remark=f"not run: {why}")
+            else:
+                outcome = _run_tests(stage) if stage.tests else _run_check(stage)
         except SetupFailed as failure:
             outcome = Outcome(stage, ok=False, seconds=0, remark=str(failure))
             say(str(failure))
@@ -101,7 +109,8 @@ def _run_check(stage: Stage) -> Outcome:
 def _run_tests(stage: Stage) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="gpumon-") as folder, _display(stage) as display:
         report = Path(folder) / "report.xml"
-        words = [str(PYTHON), "-m", "pytest", stage.tests, "-q", f"--junit-xml={report}"]
+        words = [str(PYTHON), "-m", "pytest"] if not stage.lab else winlab.pytest_words(Path(folder))
+        words += [stage.tests, "-q", f"--junit-xml={report}"]
         environment = {**os.environ, **stage.environment, **display}
         if stage.without_qt:
             words += ["-p", "no:pytest-qt"]

@@ -94,6 +94,8 @@ def missing_text(value: Missing) -> str:
 
 def health_text(health: SourceHealth) -> str:
     """One sentence on a source, with the technical word in brackets; empty when there is nothing to say."""
+    if not health.code:  # it works; its detail is for whoever looks closely
+        return ""
     words = _(SOURCE_TEXT.get(health.code, ""))
     if not words:
         return health.detail

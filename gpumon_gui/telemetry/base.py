@@ -85,6 +85,11 @@ class Source(Protocol):
         """What the user should know about the source since the last read."""
         ...
 
+    @property
+    def remark(self) -> str:
+        """Technical words on how the last read went, for whoever looks closely; mostly empty."""
+        ...
+
     def release(self) -> None:
         """Let go of everything that keeps a device awake."""
         ...

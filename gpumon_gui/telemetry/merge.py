@@ -19,7 +19,7 @@ from gpumon_gui.core.model import (
     ProcessUse,
     UseKind,
 )
-from gpumon_gui.core.values import Missing, Reason, Value
+from gpumon_gui.core.values import Missing, Reading, Reason, Value, number
 
 # The worst thing a source says about a card is what the user must see.
 _SEVERITY = (
@@ -96,7 +96,31 @@ def merge_uses(merged: Merged, by_source: Mapping[str, Sequence[ProcessUse]]) ->
                 values=merge_values(before.values, use.values),
                 engine=before.engine or use.engine,
             )
-    return tuple(uses.values())
+    limits = {info.key: _limits(info) for info in merged.inventory}
+    return tuple(_bounded(use, limits[use.device]) for use in uses.values())
+
+
+def _limits(info: DeviceInfo) -> dict[str, float]:
+    """The most that one process can have of each sort of memory, where the card's size is known. What counts as its own
+    memory may lie in the machine's (integrated GPUs, memory that was moved out)."""
+    own, shared = (number(info.static.get(name)) for name in ("memory_total_bytes", "shared_total_bytes"))
+    limits = {}
+    if own is not None and shared is not None and own + shared > 0:
+        limits["process_memory_bytes"] = own + shared
+    if shared:
+        limits["process_shared_bytes"] = shared
+    return limits
+
+
+def _bounded(use: ProcessUse, limits: Mapping[str, float]) -> ProcessUse:
+    """More than there is cannot be in use: one source does not know what another says of the card's size (Windows'
+    accounting charges a process with terabytes after resume: winsiderss/systeminformer issue 2073)."""
+    beyond: dict[str, Value] = {}
+    for metric, limit in limits.items():
+        value = use.values.get(metric)
+        if isinstance(value, Reading) and not isinstance(value.value, str) and value.value > limit:
+            beyond[metric] = Missing(Reason.IMPLAUSIBLE, value.source, f"{value.value:g}")
+    return replace(use, values={**use.values, **beyond}) if beyond else use
 
 
 def merge_values(first: Mapping[str, Value], second: Mapping[str, Value]) -> Mapping[str, Value]:

@@ -170,7 +170,7 @@ class Sampler:
             slot.infos = source.devices(now)
             slot.devices = source.read(now, demand)
             slot.uses = source.read_processes(now, demand) if demand.processes else ()
-            slot.state, slot.code, slot.detail = SourceState.OK, "", ""
+            slot.state, slot.code, slot.detail = SourceState.OK, "", source.remark
             slot.reads += 1
             slot.implausible += sum(_implausible(device.values.values()) for device in slot.devices.values())
             slot.implausible += sum(_implausible(use.values.values()) for use in slot.uses)

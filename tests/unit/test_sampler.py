@@ -44,6 +44,7 @@ class Scripted:
         self.values: dict[str, Value] = {"power_w": Reading(100.0, name)}
         self.uses: tuple[ProcessUse, ...] = ()
         self.told: list[Note] = []
+        self.words = ""
         self.at: dict[str, Callable[[], None]] = {}
         self.calls: list[str] = []
 
@@ -67,6 +68,10 @@ class Scripted:
     def read_processes(self, now: Instant, demand: Demand) -> tuple[ProcessUse, ...]:
         self._call("processes")
         return self.uses
+
+    @property
+    def remark(self) -> str:
+        return self.words
 
     def notes(self) -> tuple[Note, ...]:
         self._call("notes")

@@ -3,15 +3,15 @@
     lab.py python tests/windows/suite.py [--platform NAME] PYTEST-ARGUMENTS
 
 Started in the checkout's folder. Children find the checkout as this process does; windows are real ones unless
-``--platform offscreen`` is given.
+``--platform offscreen`` is given. The stand-in DLLs are told where the machine that they play is written down before
+anything loads them (psutil loads pdh.dll); until a test writes it, there is no GPU.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-
-import pytest
+import tempfile
 
 
 def main(words: list[str]) -> int:
@@ -21,7 +21,10 @@ def main(words: list[str]) -> int:
         platform, words = words[1], words[2:]
     os.environ["QT_QPA_PLATFORM"] = platform
     os.environ["PYTHONPATH"] = os.getcwd()  # noqa: PTH109 - a text for the environment
+    os.environ["GPUMON_WORLD"] = os.path.join(tempfile.mkdtemp(), "world.txt")  # noqa: PTH118 - as above
     sys.path.insert(0, os.getcwd())  # noqa: PTH109 - as python -m pytest does
+    import pytest
+
     return int(pytest.main(["-p", "no:cacheprovider", *words]))
 
 

@@ -129,6 +129,11 @@ class DrmSource:
         self._notes.clear()
         return notes
 
+    @property
+    def remark(self) -> str:
+        """Nothing."""
+        return ""
+
     def release(self) -> None:
         """Nothing is kept open; forget counters, so that the next read starts anew."""
         self._clients = Clients(self._root)

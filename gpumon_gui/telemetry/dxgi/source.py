@@ -137,6 +137,11 @@ class DxgiSource:
         notes, self._notes = tuple(self._notes), []
         return notes
 
+    @property
+    def remark(self) -> str:
+        """Nothing."""
+        return ""
+
     def release(self) -> None:
         """Close all handles; the next read opens them again."""
         if self._windows is not None:

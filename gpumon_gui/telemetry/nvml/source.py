@@ -137,6 +137,11 @@ class NvmlSource:
         notes, self._notes = tuple(self._notes), []
         return notes
 
+    @property
+    def remark(self) -> str:
+        """Nothing."""
+        return ""
+
     def release(self) -> None:
         """End the NVML session: an open one keeps the devices awake."""
         self._end()

@@ -26,7 +26,7 @@ baseline: that is a first sample, not a fault.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TypeAlias, TypeVar
 
 from gpumon_gui.core.model import EngineSample
@@ -69,6 +69,10 @@ class Counts:
     saturated: int = 0  #: sums a little over 100 %, reported as 100 %
     discarded: int = 0  #: readings that cannot be: over :data:`MAX_PERCENT`, negative, not finite, backwards
     broken: int = 0  #: instances not trusted now
+
+    def __str__(self) -> str:
+        """What is not zero: ``malformed 3, broken 1``."""
+        return ", ".join(f"{part.name} {count}" for part in fields(self) if (count := getattr(self, part.name)))
 
 
 class Trust:

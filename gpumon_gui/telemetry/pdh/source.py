@@ -116,6 +116,7 @@ class PdhSource:
         self._lost: set[int] = set()
         self._notes: list[Note] = []
         self.counts = Counts()
+        self._ever = Counts()
 
     # -- the contract
 
@@ -166,6 +167,12 @@ class PdhSource:
         """``driver-restarted`` when new LUIDs took the place of vanished ones."""
         notes, self._notes = tuple(self._notes), []
         return notes
+
+    @property
+    def remark(self) -> str:
+        """What was not taken at face value: names and broken counters now, values since the start."""
+        now, ever = self.counts, self._ever
+        return str(Counts(now.malformed, ever.saturated, ever.discarded, now.broken))
 
     def release(self) -> None:
         """Close the query. Counters do not keep a GPU awake, but nothing is read while nobody looks."""
@@ -256,6 +263,8 @@ class PdhSource:
         except PdhError as error:
             engines, fault = _no_engines(), _missing(error)
         self.counts = engines.counts
+        self._ever.saturated += engines.counts.saturated
+        self._ever.discarded += engines.counts.discarded
         memory = {metric: self._bytes(pdh, query, metric, parse_adapter, adapter_key) for metric in _ADAPTER_COUNTERS}
         return _Snapshot(engines, fault, memory)
 

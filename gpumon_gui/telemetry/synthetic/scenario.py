@@ -147,6 +147,11 @@ class Staged:
         """The source's."""
         return self.source.notes()
 
+    @property
+    def remark(self) -> str:
+        """The source's."""
+        return self.source.remark
+
     def release(self) -> None:
         """The source's."""
         self.source.release()
