@@ -51,17 +51,18 @@ class Job:
     def __init__(self) -> None:
         self._kernel32: Any = None
         self._handle: int | None = None
-        if sys.platform != "win32":
+        if sys.platform == "win32":
+            self._kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
+            self._kernel32.CreateJobObjectW.restype = ctypes.c_void_p
+            self._handle = self._kernel32.CreateJobObjectW(None, None)
+            limits = ExtendedLimits()
+            limits.basic.limit_flags = _KILL_ON_JOB_CLOSE
+            if not self._handle or not self._kernel32.SetInformationJobObject(
+                ctypes.c_void_p(self._handle), _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), ctypes.sizeof(limits)
+            ):
+                raise ctypes.WinError(ctypes.get_last_error())
+        else:
             raise OSError("jobs exist on Windows only")
-        self._kernel32 = ctypes.WinDLL("kernel32", use_last_error=True)
-        self._kernel32.CreateJobObjectW.restype = ctypes.c_void_p
-        self._handle = self._kernel32.CreateJobObjectW(None, None)
-        limits = ExtendedLimits()
-        limits.basic.limit_flags = _KILL_ON_JOB_CLOSE
-        if not self._handle or not self._kernel32.SetInformationJobObject(
-            ctypes.c_void_p(self._handle), _EXTENDED_LIMIT_INFORMATION, ctypes.byref(limits), ctypes.sizeof(limits)
-        ):
-            raise ctypes.WinError(ctypes.get_last_error())
 
     def take(self, process_handle: int) -> None:
         """Put a process into the job; its later children are in it too. Raises OSError."""
