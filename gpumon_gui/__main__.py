@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 
 def main() -> int:
@@ -45,7 +44,8 @@ def leave_out_working_folder() -> None:
         here = os.getcwd()  # noqa: PTH109 - as Python wrote it
     except OSError:  # deleted
         return
-    if sys.path[0] in ("", here) and Path(here) != Path(__file__).resolve().parent.parent:
+    home = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PTH120 - pathlib is slow to load
+    if sys.path[0] in ("", here) and os.path.realpath(here) != home:
         del sys.path[0]
 
 

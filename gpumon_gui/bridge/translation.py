@@ -27,6 +27,7 @@ class Translation(QObject):
         assert application is not None
         if self._qt is not None:
             application.removeTranslator(self._qt)
+            self._qt.deleteLater()  # it holds its whole file in memory
             self._qt = None
         QLocale.setDefault(QLocale(used))
         if used != "en":
