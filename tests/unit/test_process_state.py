@@ -108,6 +108,16 @@ def test_a_framework_without_gpu_is_on_the_cpu_only() -> None:
     assert follow([process(framework="PyTorch", cpu=0.0)]) == [ProcessState.IDLE]
 
 
+def test_a_data_loader_of_a_gpu_process_is_its_worker_and_not_left_on_the_cpu() -> None:
+    parent = process(use(reading(0.9)))
+    worker = ProcessSample(11, START_UTC, "python", ProcessPresence.RUNNING, ppid=parent.pid, framework="PyTorch")
+    stranger = ProcessSample(12, START_UTC - 99, "python", ProcessPresence.RUNNING, ppid=1, framework="PyTorch")
+    sample = Sample(1, 100.0, START_UTC, 1.0, (), {}, (parent, worker, stranger))
+    judged = StateTracker().update(sample)
+    assert judged[process_id(worker)].state is ProcessState.WORKER
+    assert judged[process_id(stranger)].state is ProcessState.CPU_ONLY
+
+
 def test_a_young_process_is_starting_until_it_computes() -> None:
     young = [process(use(reading(0.0)), age_s=3), process(use(reading(0.4)), age_s=3)]
     assert follow(young) == [ProcessState.STARTING, ProcessState.COMPUTING]

@@ -9,7 +9,7 @@ unless the whole device was idle: then nobody computed on it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, TypeAlias, TypeVar
@@ -36,6 +36,7 @@ class ProcessState(StrEnum):
     GRAPHICS = "graphics"
     USING = "using"
     HOLDING = "holding"
+    WORKER = "worker"
     CPU_ONLY = "cpu_only"
     IDLE = "idle"
     STARTING = "starting"
@@ -49,6 +50,7 @@ STATE_TEXT: dict[ProcessState, str] = {
     ProcessState.GRAPHICS: N_("Graphics only"),
     ProcessState.USING: N_("Using the GPU"),
     ProcessState.HOLDING: N_("Holding memory, idle"),
+    ProcessState.WORKER: N_("Worker of a GPU process"),
     ProcessState.CPU_ONLY: N_("On CPU only"),
     ProcessState.IDLE: N_("Idle, not on the GPU"),
     ProcessState.STARTING: N_("Starting"),
@@ -62,6 +64,7 @@ STATE_HELP: dict[ProcessState, str] = {
     ProcessState.GRAPHICS: N_("Draws or decodes with the GPU; it runs no compute kernels."),
     ProcessState.USING: N_("It draws or it computes: the driver counts both together for this process."),
     ProcessState.HOLDING: N_("Device memory is reserved, yet no kernel ran in the last few seconds."),
+    ProcessState.WORKER: N_("Started by a process that uses the GPU, for work on the CPU: loading data, for example."),
     ProcessState.CPU_ONLY: N_("A framework is loaded and the CPU works, but no GPU is in use."),
     ProcessState.IDLE: N_("A framework is loaded; neither the GPU nor the CPU works."),
     ProcessState.STARTING: N_("Started a few seconds ago and has not computed yet."),
@@ -172,14 +175,17 @@ class StateTracker:
                 _remember(self._device, key, now_s, device.values.get("gpu_utilization", NOT_READ))
             for process in sample.processes:
                 _remember(self._busy, process_id(process), now_s, busiest(process.uses).utilization)
-        return {process_id(process): self._judge(process, sample.utc_s) for process in sample.processes}
+        on_gpu = {process.pid for process in sample.processes if process.uses}
+        return {process_id(process): self._judge(process, sample.utc_s, on_gpu) for process in sample.processes}
 
-    def _judge(self, process: ProcessSample, utc_s: float) -> Judgement:
+    def _judge(self, process: ProcessSample, utc_s: float, on_gpu: Set[int]) -> Judgement:
         if process.presence is ProcessPresence.FOREIGN:
             return Judgement(ProcessState.FOREIGN)
         if process.presence in (ProcessPresence.EXITED, ProcessPresence.ZOMBIE):
             return Judgement(ProcessState.EXITED)
         starting = process.started_utc_s is not None and 0 <= utc_s - process.started_utc_s < STARTUP_S
+        if not process.uses and process.ppid in on_gpu:
+            return Judgement(ProcessState.WORKER)
         if not process.uses:
             return Judgement(_without_gpu(process, starting))
         if _draws_only(process):

@@ -189,6 +189,7 @@ class _Delegate(QStyledItemDelegate):
                 ProcessState.HOLDING: colours.attention,
                 ProcessState.CPU_ONLY: colours.bad,
                 ProcessState.STARTING: colours.info,
+                ProcessState.WORKER: colours.good,
                 ProcessState.EXITED: colours.bad,
             }.get(state, colours.faint)
         )
@@ -202,7 +203,7 @@ class _Delegate(QStyledItemDelegate):
             painter.drawEllipse(ring)
             painter.setBrush(colour)
             painter.drawChord(ring, 180 * 16, 180 * 16)
-        elif state in (ProcessState.CPU_ONLY, ProcessState.IDLE, ProcessState.STARTING):
+        elif state in (ProcessState.CPU_ONLY, ProcessState.IDLE, ProcessState.STARTING, ProcessState.WORKER):
             painter.drawEllipse(ring)
         elif state is ProcessState.EXITED:
             painter.drawLine(ring.topLeft(), ring.bottomRight())

@@ -125,7 +125,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         N_("In a container or WSL: device memory is in use, yet no process is listed."),
         hidden,
         rows=(23,),
-        shows=("no processes: Processes are hidden from here", "They run outside this container"),
+        shows=("no processes: Processes are hidden from here", "The processes run outside this container"),
         never=("No process uses the GPU",),
     ),
     Scenario(
