@@ -160,6 +160,6 @@ _COMMON: Final = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
 
 
 def _is_chinese(line: bytes) -> bool:
-    """Whether most pairs of high bytes are characters of GB 2312: in Western text a high byte stands beside a letter."""
+    """Whether most pairs of high bytes are characters of GB 2312; in Western text a high byte is by a letter."""
     pairs = _PAIR.findall(line)
     return sum(1 for pair in pairs if _COMMON.fullmatch(pair)) * 10 >= len(pairs) * 6

@@ -1,4 +1,4 @@
-"""Knows: what drivers, kernels, containers and GPU frameworks print when the driver side fails. Must not know: rules."""
+"""Knows: what is printed when the driver, the system or the container is at fault. Must not know: rules."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import Any, BinaryIO, Final
 
-from gpumon_gui.diagnosis.facts import Document, Origin, Signal
+from gpumon_gui.diagnosis.facts import UNKNOWN, Document, Origin, Signal
 from gpumon_gui.diagnosis.logs import table
 from gpumon_gui.diagnosis.logs.attribute import BEFORE, framework_at, framework_of
 from gpumon_gui.diagnosis.logs.block import Block, Fact, Found, Gpu, Printed
@@ -37,7 +37,9 @@ LINE_LIMIT: Final = 4000
 TEXT_LIMIT: Final = 400
 #: Lines that a ``joined`` pattern sees.
 JOINED_LINES: Final = 4
-#: Lines with one hint and no match that are tried in full; then only some of each chunk are.
+#: GPUs kept of all listings together.
+GPUS_KEPT: Final = 500
+#: Lines with one hint that said nothing new before only some of each chunk are tried.
 TRIES: Final = 4000
 _SAMPLE: Final = 12
 #: Text before and after a chunk that attribution and blocks may look at.
@@ -137,6 +139,10 @@ class _Window:
     stop: int
     first_line: int
 
+    def number(self, index: int) -> int:
+        """The log's number of a line."""
+        return self.first_line + index - self.start
+
     @property
     def last_line(self) -> int:
         return self.first_line + max(0, self.stop - self.start - 1)
@@ -166,7 +172,7 @@ class _Scan:
         self._seen: set[bytes] = set()
         self._seen_bytes = 0
         self._known: dict[bytes, set[str]] = {}  # shapes with a hint → the hints
-        self._tries: dict[str, int] = {}
+        self._vain: dict[str, int] = {}  # hint → lines that said nothing new
         self._taken: dict[str, int] = {}  # block → the line (of the log) behind its last one
 
     def feed(self, window: _Window) -> None:
@@ -213,27 +219,22 @@ class _Scan:
             at = text.find(shape, end) if shape else -1
 
     def _visit(self, hint: str, lower: str, starts: list[int], window: _Window) -> None:
-        for at, column in _hits(hint, lower, starts, self._is_full(hint)):
+        # What was tried in vain so often will hardly say something new: a sample of the chunk's lines will do.
+        sample = self._vain.get(hint, 0) >= TRIES
+        for at, column in _hits(hint, lower, starts, sample):
             index = window.start + at
             if index >= window.stop:
                 return
-            tried = False
+            news = False
             for pattern, regex in self._messages.patterns.get(hint, ()):
-                tried |= not self._match(pattern, regex, window, index, column)
+                news |= self._match(pattern, regex, window, index, column)
             for block in self._messages.blocks.get(hint, ()):
-                tried |= not self._read(block, window, index, column)
-            if tried:
-                self._tries[hint] = self._tries.get(hint, 0) + 1
-
-    def _is_full(self, hint: str) -> bool:
-        """Whether enough was kept, or tried in vain, so that a sample of the chunk's lines will do."""
-        if self._tries.get(hint, 0) >= TRIES:
-            return True
-        names = [pattern.kind for pattern, _ in self._messages.patterns.get(hint, ())]
-        names += [block.name for block in self._messages.blocks.get(hint, ())]
-        return all(self._collected.is_full(name) for name in names)
+                news |= self._read(block, window, index, column)
+            if not news:
+                self._vain[hint] = self._vain.get(hint, 0) + 1
 
     def _match(self, pattern: Pattern, regex: re.Pattern[str], window: _Window, index: int, column: int) -> bool:
+        """Let a pattern see a line; whether it said something new."""
         line = _around(window.lines[index], column)
         if pattern.joined:
             following = (text[:LINE_LIMIT].strip() for text in window.lines[index + 1 : index + JOINED_LINES])
@@ -241,23 +242,19 @@ class _Scan:
         match = regex.search(line)
         if match is None:
             return False
-        values = {name: text for name, text in match.groupdict().items() if text is not None}
-        typed: dict[str, object] = {
-            name: _number(text) if name in pattern.numbers else text for name, text in values.items()
+        values = {
+            name: _number(text) if name in pattern.numbers else text
+            for name, text in match.groupdict().items()
+            if text is not None
         }
-        framework = pattern.framework or framework_at(window.lines, index)
-        number = window.first_line + index - window.start
-        self._collected.count(pattern.kind)
-        self._collected.signal(Printed(pattern.kind, typed, 0, framework, window.lines[index]), number)
-        for group, path in pattern.facts.items():
-            if group in typed:
-                self._collected.fact(Fact(path, typed[group]), number)
-        for path, value in pattern.states.items():
-            self._collected.fact(Fact(path, value), number)
-        return True
+        facts = [Fact(path, values[group]) for group, path in pattern.facts.items() if group in values]
+        facts += [Fact(path, value) for path, value in pattern.states.items()]
+        found = Found(tuple(facts), (Printed(pattern.kind, values, 0, pattern.framework),))
+        return self._collected.found(found, window, index)
 
     def _read(self, block: Block, window: _Window, index: int, column: int) -> bool:
-        number = window.first_line + index - window.start
+        """Let a block read from a line on; whether it said something new."""
+        number = window.number(index)
         if number < self._taken.get(block.name, 0):
             return True
         first = _around(window.lines[index], column)
@@ -266,9 +263,7 @@ class _Scan:
             return False
         if found.length > 1:
             self._taken[block.name] = number + found.length
-        self._collected.count(block.name)
-        self._collected.found(found, number, window.lines, index)
-        return True
+        return self._collected.found(found, window, index)
 
 
 def _hits(hint: str, lower: str, starts: list[int], sample: bool) -> Iterator[tuple[int, int]]:
@@ -316,44 +311,44 @@ class _Collected:
 
     def __init__(self, origin_name: str) -> None:
         self._origin_name = origin_name
-        self._counts: dict[str, int] = {}
         self._first: dict[str, list[Signal]] = {}
         self._last: dict[str, Signal] = {}
         self._facts: dict[str, Any] = {}
         self._lines: dict[str, int] = {}
         self._gpus: list[tuple[Gpu, int]] = []
 
-    def count(self, name: str) -> None:
-        self._counts[name] = self._counts.get(name, 0) + 1
-
-    def is_full(self, name: str) -> bool:
-        """Whether this kind (or block) was found so often that only the last one still matters."""
-        return self._counts.get(name, 0) >= KEPT
-
-    def found(self, found: Found, number: int, lines: Sequence[str], index: int) -> None:
+    def found(self, found: Found, window: _Window, index: int) -> bool:
+        """Take what was found at a line; whether some of it is new."""
+        news = False
+        number = window.number(index)
         for printed in found.signals:
-            at = min(index + printed.offset, len(lines) - 1)
-            own = printed.framework or framework_of(printed.text) or framework_at(lines, at)
-            self.signal(replace(printed, framework=own, text=printed.text or lines[at]), number + printed.offset)
+            news |= self._signal(printed, window, min(index + printed.offset, len(window.lines) - 1))
         for fact in found.facts:
-            self.fact(fact, number + fact.offset)
-        if len(self._gpus) < 500:
+            if _put(self._facts, tuple(fact.path.split(".")), fact.value, over=fact.newer):
+                self._lines[fact.path] = number + fact.offset
+                news = True
+        if found.gpus and len(self._gpus) < GPUS_KEPT:
             self._gpus += [(gpu, number + gpu.offset) for gpu in found.gpus]
+            news = True
+        return news
 
-    def signal(self, printed: Printed, line: int) -> None:
-        text = " ".join(printed.text.split())
-        short = text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
-        signal = Signal(printed.kind, Origin(self._origin_name, line), printed.framework, dict(printed.values), short)
+    def _signal(self, printed: Printed, window: _Window, index: int) -> bool:
         kept = self._first.setdefault(printed.kind, [])
-        if len(kept) < KEPT:
-            kept.append(signal)
-        else:
+        line = window.number(index)
+        if kept and kept[-1].origin.line == line and kept[-1].values == printed.values:
+            return False  # two patterns of one kind saw the same words
+        is_full = len(kept) >= KEPT
+        framework = printed.framework or framework_of(printed.text[:LINE_LIMIT])
+        if not framework and not is_full:
+            framework = framework_at(window.lines, index)
+        text = " ".join((printed.text or window.lines[index])[:LINE_LIMIT].split())
+        short = text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
+        signal = Signal(printed.kind, Origin(self._origin_name, line), framework, dict(printed.values), short)
+        if is_full:
             self._last[printed.kind] = signal
-
-    def fact(self, fact: Fact, line: int) -> None:
-        path = tuple(fact.path.split("."))
-        if _put(self._facts, path, fact.value, over=fact.newer):
-            self._lines[fact.path] = line
+            return False
+        kept.append(signal)
+        return True
 
     def result(self, lines: int) -> LogFacts:
         gpus, gpu_lines = merged_gpus(self._gpus)
@@ -378,6 +373,8 @@ def _put(facts: dict[str, Any], path: tuple[str, ...], value: object, *, over: b
         facts = inner
     if path[-1] in facts and not over:
         return False
+    if value is UNKNOWN:  # what was known no longer holds
+        return facts.pop(path[-1], UNKNOWN) is not UNKNOWN
     facts[path[-1]] = value
     return True
 
