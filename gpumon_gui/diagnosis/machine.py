@@ -6,15 +6,19 @@ Every answer is None (or empty) when the facts do not say.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from gpumon_gui.diagnosis.compat.capability import Capability, parse_capability
 from gpumon_gui.diagnosis.compat.drivers import cuda_of_driver
 from gpumon_gui.diagnosis.compat.gpus import product
-from gpumon_gui.diagnosis.compat.torch import System
+from gpumon_gui.diagnosis.compat.torch import System, bundled_cudnn
 from gpumon_gui.diagnosis.facts import UNKNOWN, View
-from gpumon_gui.diagnosis.versions import Version
+from gpumon_gui.diagnosis.versions import Version, parse_version
+
+_CUDA_TAG = re.compile(r"\+cu(\d{2,4})\b")
+_CPU_TAG = re.compile(r"(?:\+|\b)cpu\b", re.IGNORECASE)
 
 
 def system(view: View) -> System | None:
@@ -104,3 +108,75 @@ def known_packages(view: View) -> Mapping[str, Any] | None:
     if packages is UNKNOWN or not isinstance(packages, Mapping):
         return None
     return {str(name).lower().replace("_", "-"): version for name, version in packages.items()}
+
+
+def torch_cuda(view: View) -> Version | None:
+    """The CUDA version of the installed torch build: ``torch.cuda_build``, else the ``+cuNNN`` of its version."""
+    stated = view.version("torch.cuda_build")
+    if stated is not None:
+        return stated
+    match = _CUDA_TAG.search(view.text("torch.version") or "")
+    return (int(match.group(1)[:-1]), int(match.group(1)[-1])) if match and view.get("torch.cuda_build") else None
+
+
+def torch_says_cpu(view: View) -> bool:
+    """Whether the version itself names a CPU build ("2.1.0+cpu"). The reverse does not hold: conda's have no tag."""
+    return _CPU_TAG.search(view.text("torch.version") or "") is not None
+
+
+def torch_without_cuda(view: View) -> bool:
+    """Whether the installed torch is known to have neither CUDA nor ROCm in it."""
+    if view.known("torch.cuda_build"):
+        return view.get("torch.cuda_build") is None and view.text("torch.hip_build") is None
+    return torch_says_cpu(view)
+
+
+def toolkit_cuda(view: View) -> Version | None:
+    """The CUDA toolkit of the system: what nvcc says, else what was found installed."""
+    return view.version("toolkit.nvcc_version") or view.version("toolkit.cuda_version")
+
+
+def package_version(view: View, *names: str) -> Version | None:
+    """The version of the first of these packages that is installed with a known version."""
+    packages = known_packages(view) or {}
+    for name in names:
+        value = packages.get(name)
+        found = parse_version(value) if isinstance(value, str) else None
+        if found is not None:
+            return found
+    return None
+
+
+def tensorflow_version(view: View) -> Version | None:
+    """The installed TensorFlow, by the module or by its package."""
+    return view.version("tensorflow.version") or package_version(
+        view, "tensorflow", "tensorflow-intel", "tensorflow-cpu", "tensorflow-gpu"
+    )
+
+
+def tensorflow_sees_gpu(view: View) -> bool:
+    """Whether TensorFlow itself lists a GPU."""
+    count = view.number("tensorflow.gpu_count")
+    return count is not None and count > 0
+
+
+def cudnn_majors(view: View) -> dict[int, str]:
+    """The cuDNN majors that are known to be here → the fact that says so. The bundled one of torch included."""
+    found: dict[int, str] = {}
+    version = view.version("toolkit.cudnn_version")
+    if version:
+        found[version[0]] = "toolkit.cudnn_version"
+    for copy in view.items("toolkit.cudnn_copies"):
+        text = copy.get("version") if isinstance(copy, Mapping) else None
+        parsed = parse_version(text) if isinstance(text, str) else None
+        if parsed:
+            found.setdefault(parsed[0], "toolkit.cudnn_copies")
+    for name in ("nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"):
+        package = package_version(view, name)
+        if package:
+            found.setdefault(package[0], "packages")
+    torch = view.version("torch.version")
+    bundled = bundled_cudnn(torch, torch_cuda(view)) if torch else None
+    if bundled:
+        found.setdefault(bundled[0], "torch.version")
+    return found
