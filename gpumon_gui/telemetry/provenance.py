@@ -141,8 +141,10 @@ _DRM: dict[str, str] = {
     "fan_ratio": "/sys/class/drm/card*/device/hwmon/hwmon*/pwm1",
     "fan_rpm": "/sys/class/drm/card*/device/hwmon/hwmon*/fan1_input",
     "clock_graphics_mhz": (
-        "/sys/class/drm/card*/ (amdgpu: device/hwmon/hwmon*/freq1_input or device/pp_dpm_sclk; "
-        "i915: gt/gt0/rps_act_freq_mhz; xe: device/tile0/gt0/freq0/act_freq)"
+        "/sys/class/drm/card*/\n"
+        "amdgpu: device/hwmon/hwmon*/freq1_input or device/pp_dpm_sclk\n"
+        "i915: gt/gt0/rps_act_freq_mhz\n"
+        "xe: device/tile0/gt0/freq0/act_freq"
     ),
     "clock_memory_mhz": "/sys/class/drm/card*/device/ (hwmon/hwmon*/freq2_input or pp_dpm_mclk)",
     "pcie_gen": "/sys/class/drm/card*/device/current_link_speed",
@@ -154,8 +156,10 @@ _DRM: dict[str, str] = {
     "jpeg_utilization": "/proc/*/fdinfo: drm-engine-jpeg, Σ processes",
     "memory_free_bytes": "/sys/class/drm/card*/device/mem_info_vram_total - mem_info_vram_used",
     "clock_graphics_max_mhz": (
-        "/sys/class/drm/card*/ (amdgpu: device/pp_dpm_sclk, highest; i915: gt/gt0/rps_RP0_freq_mhz; "
-        "xe: device/tile0/gt0/freq0/rp0_freq)"
+        "/sys/class/drm/card*/\n"
+        "amdgpu: device/pp_dpm_sclk, highest\n"
+        "i915: gt/gt0/rps_RP0_freq_mhz\n"
+        "xe: device/tile0/gt0/freq0/rp0_freq"
     ),
     "clock_memory_max_mhz": "/sys/class/drm/card*/device/pp_dpm_mclk: highest",
     "power_limit_min_w": "/sys/class/drm/card*/device/hwmon/hwmon*/power1_cap_min",
