@@ -50,7 +50,7 @@ STATE_TEXT: dict[ProcessState, str] = {
     ProcessState.GRAPHICS: N_("Graphics only"),
     ProcessState.USING: N_("Using the GPU"),
     ProcessState.HOLDING: N_("Holding memory, idle"),
-    ProcessState.WORKER: N_("Worker of a GPU process"),
+    ProcessState.WORKER: N_("Worker process"),
     ProcessState.CPU_ONLY: N_("On CPU only"),
     ProcessState.IDLE: N_("Idle, not on the GPU"),
     ProcessState.STARTING: N_("Starting"),
