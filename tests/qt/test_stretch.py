@@ -6,6 +6,7 @@ import gettext
 from collections.abc import Callable, Iterator
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -15,9 +16,11 @@ from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core import messages
 from gpumon_gui.core.model import DeviceState, Sample, SourceHealth, SourceState
 from gpumon_gui.core.values import Missing, Reading, Reason
+from gpumon_gui.telemetry.derive.process_state import STATE_TEXT
 from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.models.process_model import Col
 from gpumon_gui.ui.pages.table import PAGES
-from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.theme import S, Text, Theme
 from gpumon_gui.ui.widgets.engine_panel import CaptionButton
 from gpumon_gui.ui.widgets.process_table import ProcessTable
 from gpumon_gui.ui.widgets.text import FixedLabel
@@ -163,7 +166,12 @@ def _cut(widget: QWidget) -> str:
         header = widget.horizontalHeader()
         shown = [column for column in range(header.count()) if not header.isSectionHidden(column)]
         narrow = [c for c in shown if header.sectionSizeFromContents(c).width() > header.sectionSize(c)]
-        return ", ".join(str(widget.model().headerData(c, header.orientation())) for c in narrow)
+        heads = [str(widget.model().headerData(c, header.orientation())) for c in narrow]
+        body = QFontMetrics(Theme().font(Text.BODY))
+        room = widget.columnWidth(Col.STATE) - 3 * S - 9  # margins, and the mark with its distance
+        states = [messages._(text) for text in STATE_TEXT.values()]
+        heads += [text for text in states if body.elidedText(text, Qt.TextElideMode.ElideRight, room) != text]
+        return ", ".join(heads)
     return ""
 
 

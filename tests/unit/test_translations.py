@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from types import ModuleType
 
@@ -100,3 +101,20 @@ def test_moving_code_changes_no_catalogue(house: House) -> None:
 
 def test_no_catalogue_at_all_is_a_fault(translations: ModuleType, tmp_path: Path) -> None:
     assert translations.check(tmp_path) != []
+
+
+def test_the_tool_sees_every_marked_text(translations: ModuleType) -> None:
+    """Inside an f-string it depends on the version of Python whether a marked text is found."""
+    known = {message.id if isinstance(message.id, str) else message.id[0] for message in translations.extract()}
+    missed = [
+        f"{path.name}:{node.lineno}: {node.args[0].value!r}"
+        for path in sorted(translations.PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in translations.KEYWORDS
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value not in known
+    ]
+    assert missed == []

@@ -31,7 +31,7 @@ def markdown(report: Mapping[str, Any]) -> str:
         lines += ["", f"**{_('Evidence')}**", ""]
         lines += [f"- `{evidence_line(evidence)}`" for evidence in finding["evidence"]]
         if finding["advice"]:
-            lines += ["", f"**{_('What to do')}**", ""]
+            lines += ["", "**" + _("What to do") + "**", ""]
         for step in finding["advice"]:
             lines.append(f"1. {step['text']}")
             if step["command"]:

@@ -318,7 +318,7 @@ class PerformancePage(QWidget):
             good = self._last_good(subject.adapter.info.key)
             if good is not None:
                 age = formatters.duration(sample.monotonic_s - good.read_s + self._stale_age_s())
-                words = f"{words} {_('The greyed values are {age} old.').format(age=age)}"
+                words += " " + _("The greyed values are {age} old.").format(age=age)
             return _BADGES[state][1], words
         return "info", ""  # a silent sampler is told by the window, above every page
 

@@ -192,4 +192,6 @@ def spoken(title: str, name: str, figure: str) -> str:
     """What a screen reader says about a chart: ``GPU 0 Compute 87 percent``."""
     if figure == formatters.DASH:
         figure = _("no value")
-    return f"{title} {name} {figure.replace(' %', ' ' + _('percent'))}"
+    elif figure.endswith(" %"):
+        figure = _("{number} percent").format(number=figure.removesuffix(" %"))
+    return f"{title} {name} {figure}"

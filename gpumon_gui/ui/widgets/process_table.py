@@ -87,7 +87,8 @@ class _Header(QHeaderView):
         content = metrics.horizontalAdvance(column.sample)
         if logical == Col.STATE:
             content = max(metrics.horizontalAdvance(_(text)) for text in STATE_TEXT.values()) + 9 + S
-        return QSize(max(label, content) + _left(self, logical) + S, self.sizeHint().height())
+        # 2: the parts of a pixel that the metrics round away would cost a letter
+        return QSize(max(label, content) + 2 + _left(self, logical) + S, self.sizeHint().height())
 
     def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:
         colours = self._theme.colours

@@ -239,7 +239,8 @@ class StatusStrip(QWidget):
             self._cost_label.set_text(self._cost_words(sampler, cost.sweep_s * 1000, number(cost.rss_bytes), own))
         self._cost_label.set_tip(
             _("What GPUMon costs: processor time (100 % is one core), one reading of all sources, memory")
-            + f"\n{_('Process')} {os.getpid()}"
+            + "\n"
+            + _("Process {pid}").format(pid=os.getpid())
         )
         self._age_label.set_text(self._age_words())
 
