@@ -62,3 +62,18 @@ def step(command: str, text: str = RUN_IN_ENVIRONMENT) -> Step:
 def check(command: str) -> Step:
     """A step that verifies."""
     return Step(CHECK, command=command, check=True)
+
+
+def say(text: str, command: str = "", **values: str) -> Step:
+    """A step in words, with what they name and perhaps a command."""
+    return Step(text, values, command)
+
+
+def set_variable(view: View, name: str, value: str) -> str:
+    """The command that sets a variable for programs started from this shell; PowerShell on Windows."""
+    return f'$env:{name} = "{value}"' if is_windows(view) else f"export {name}={shlex.quote(value)}"
+
+
+def unset_variable(view: View, name: str) -> str:
+    """The command that removes a variable from this shell."""
+    return f"Remove-Item Env:{name}" if is_windows(view) else f"unset {name}"

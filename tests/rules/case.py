@@ -16,6 +16,7 @@ from typing import Any
 from gpumon_gui.diagnosis.facts import SCHEMA, Document, Origin, Signal
 from gpumon_gui.diagnosis.facts_file import parse_facts
 from gpumon_gui.diagnosis.finding import Finding
+from gpumon_gui.diagnosis.logs.reader import read
 
 CASES = Path(__file__).parent / "cases"
 EXPECTATIONS = ("hit", "clear", "lacks")
@@ -57,9 +58,7 @@ def read_document(facts: Mapping[str, Any], log: str | None) -> Document:
     document = parse_facts(facts)
     if log is None:
         return document
-    from gpumon_gui.diagnosis.logs.reader import read_text
-
-    raise NotImplementedError(read_text)
+    return read(log.encode()).merge_into(document)
 
 
 def load(path: Path) -> list[Case]:

@@ -130,4 +130,4 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "facts.json"
     with pytest.raises(UnreadableInput) as caught:
         load_facts(path)
-    assert str(caught.value) == f"{path}: {no_such_file()}"
+    assert str(caught.value) == f"{path}: cannot be read ({no_such_file()})."

@@ -23,7 +23,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "cuda-visible-devices-seen",
         "cuda_visible_devices",
-        r"(?:\benv: CUDA_VISIBLE_DEVICES=\"?|os\.environ\['CUDA_VISIBLE_DEVICES'\]: ?)(?P<value>[^\"\r\n]{0,80}?)\"?\s*$",
+        r"(?:\benv: CUDA_VISIBLE_DEVICES=\"?|os\.environ\['CUDA_VISIBLE_DEVICES'\]: "
+        r"?)(?P<value>[^\"\r\n]{0,80}?)\"?\s*$",
     ),
     # --- a GPU is there and is not used
     Pattern(
@@ -119,9 +120,7 @@ PATTERNS: tuple[Pattern, ...] = (
         r"|--novram)(?=\s|$)",
         "torch",
     ),
-    Pattern(
-        "app-option-saves-memory", "vram state", r"Set vram state to: (?P<option>LOW_VRAM|NO_VRAM)\b", "torch"
-    ),
+    Pattern("app-option-saves-memory", "vram state", r"Set vram state to: (?P<option>LOW_VRAM|NO_VRAM)\b", "torch"),
     Pattern("app-option-uses-cpu", "vram state", r"Set vram state to: (?P<option>DISABLED)\b", "torch"),
     # --- kernels
     Pattern(

@@ -33,8 +33,14 @@ PATTERNS: tuple[Pattern, ...] = (
         "torch",
         joined=True,
     ),
-    Pattern("cuda-out-of-memory", "out of memory", r"\bCUDA(?: runtime)? error\b.{0,20}: out of memory|\bCUDA out of memory"),
-    Pattern("cuda-out-of-memory", "out of memory", r"cuda runtime error \(2\)|HIP out of memory|cudaMalloc failed: out of memory"),
+    Pattern(
+        "cuda-out-of-memory", "out of memory", r"\bCUDA(?: runtime)? error\b.{0,20}: out of memory|\bCUDA out of memory"
+    ),
+    Pattern(
+        "cuda-out-of-memory",
+        "out of memory",
+        r"cuda runtime error \(2\)|HIP out of memory|cudaMalloc failed: out of memory",
+    ),
     Pattern("cuda-out-of-memory", "cuda_error_out_of_memory", r"CUDA_ERROR_OUT_OF_MEMORY"),
     Pattern("cuda-out-of-memory", "cudaerrormemoryallocation", r"cudaErrorMemoryAllocation"),
     Pattern(
@@ -75,11 +81,15 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "cublas-handle-failed",
         "cublas_status",
-        r"CUBLAS_STATUS_(?P<status>NOT_INITIALIZED|ALLOC_FAILED)",
+        r"CUDA error: CUBLAS_STATUS_(?P<status>NOT_INITIALIZED|ALLOC_FAILED) when calling",
+        "torch",
     ),
     Pattern(
-        "cublas-handle-failed", "cublas handle", r"failed to create cublas handle", "tensorflow"
+        "cublas-handle-failed",
+        "cublas_status",
+        r"(?<!CUDA error: )CUBLAS_STATUS_(?P<status>NOT_INITIALIZED|ALLOC_FAILED)",
     ),
+    Pattern("cublas-handle-failed", "cublas handle", r"failed to create cublas handle", "tensorflow"),
     Pattern(
         "cudnn-handle-failed",
         "cudnn handle",

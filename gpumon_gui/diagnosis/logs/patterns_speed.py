@@ -157,7 +157,8 @@ PATTERNS: tuple[Pattern, ...] = (
         "tensorflow",
     ),
     Pattern(
-        "noise-placer-registered", "computation placer", r"computation placer (?:already|is already) registered", "tensorflow"
+        "noise-placer-registered", "computation placer", r"computation placer (?:already|is already) registered", "
+        ""tensorflow"
     ),
     Pattern("noise-tensorrt", "could not find tensorrt", r"TF-TRT Warning: Could not find TensorRT", "tensorflow"),
     Pattern("noise-tensorrt", "libnvinfer", r"Could not load dynamic library '(?:lib)?nvinfer\w*\.", "tensorflow"),

@@ -1,0 +1,79 @@
+"""Knows: ranks of a distributed training that do not choose their GPU. Must not know: the other rules."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.facts import Signal, View
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
+
+_UNKNOWN = "ddp-device-unknown"
+_DUPLICATE = "nccl-duplicate-gpu"
+_ROW = "smi-process"
+#: A context without work; the largest seen is about 600 MiB.
+_CONTEXT_MIB = 1000
+_SAME = N_("Several ranks use the same GPU: each must choose its own")
+
+
+def _check(view: View) -> Outcome:
+    duplicate = view.signal(_DUPLICATE)
+    if duplicate is not None:
+        return Hit(Confidence.HIGH, quote(duplicate), severity=Severity.CRASHES, title=_SAME)
+    rows = view.signals(_ROW)
+    strays = _strays(rows)
+    unknown = view.signal(_UNKNOWN)
+    if strays:
+        return Hit(Confidence.HIGH if len(strays) > 1 or unknown else Confidence.MEDIUM, quote(*strays[:4], unknown))
+    if unknown is not None:
+        return Hit(Confidence.MEDIUM, quote(unknown))
+    return CLEAR if rows else Lacks(("log",))
+
+
+def _strays(rows: tuple[Signal, ...]) -> list[Signal]:
+    """Small entries on GPU 0 of processes that work on another GPU."""
+    elsewhere = {row.values["pid"] for row in rows if row.values["gpu"] != 0 and row.values["mib"] > _CONTEXT_MIB}
+    return [
+        row
+        for row in rows
+        if row.values["gpu"] == 0 and row.values["pid"] in elsewhere and row.values["mib"] <= _CONTEXT_MIB
+    ]
+
+
+def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
+    return (
+        advice.say(
+            N_(
+                'First thing in each rank, before any CUDA call: torch.cuda.set_device(int(os.environ["LOCAL_RANK"])). '
+                'Load checkpoints with map_location="cpu", and use .to(local_rank) instead of .cuda().'
+            )
+        ),
+        advice.check("nvidia-smi"),
+    )
+
+
+RULE = Rule(
+    code="ddp-rank-device-not-set",
+    scope=Scope.MACHINE,
+    step=9,
+    severity=Severity.SLOWS,
+    title=N_("Ranks of the distributed training also open GPU 0: they do not set their own device first"),
+    help=Help(
+        what=N_("Whether each rank of a distributed training keeps to its own GPU."),
+        why=N_(
+            "Every rank that opens GPU 0 takes some 500 MiB there, so that GPU 0 runs out of memory first; collectives "
+            "can hang when two ranks share a GPU."
+        ),
+        how=N_(
+            "In the table of nvidia-smi, processes of other GPUs have a small entry on GPU 0; or torch warns that it "
+            "does not know a rank's device; or NCCL finds two ranks on one GPU."
+        ),
+        wrong=N_("A program that uses several GPUs from one process looks similar in the table."),
+        todo=N_("Call torch.cuda.set_device(local_rank) first in each rank."),
+    ),
+    check=_check,
+    needs=((f"signal:{_UNKNOWN}", f"signal:{_DUPLICATE}", f"signal:{_ROW}"),),
+    advise=_advise,
+    frameworks=("torch",),
+    links=("https://pytorch.org/docs/stable/notes/ddp.html",),
+)

@@ -1,0 +1,67 @@
+"""Knows: mixed precision that was asked for and does nothing. Must not know: the other rules."""
+
+from __future__ import annotations
+
+import re
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
+from gpumon_gui.diagnosis.versions import at_least
+
+_DISABLED = "torch-autocast-disabled"
+_PRECISION = "training.precision"
+_AUTOMATIC = re.compile(r"(?i)\bamp\b|automatic|mixed")
+#: Automatic mixed precision came with this release (its release notes).
+_TF_FIRST = (1, 14)
+_TF_OLD = N_("This TensorFlow is older than 1.14 and has no automatic mixed precision: the flag does nothing")
+
+
+def _check(view: View) -> Outcome:
+    disabled = view.signal(_DISABLED)
+    if disabled is not None:
+        return Hit(Confidence.HIGH, quote(disabled))
+    precision = view.text(_PRECISION)
+    if precision is None:
+        return Lacks((_PRECISION,))
+    if not _AUTOMATIC.search(precision):
+        return CLEAR
+    version = view.version("tensorflow.version")
+    if version is None:
+        return Lacks(("tensorflow.version",))
+    if at_least(version, _TF_FIRST):
+        return CLEAR
+    return Hit(Confidence.MEDIUM, cite(view, "tensorflow.version", _PRECISION), title=_TF_OLD)
+
+
+def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
+    return (
+        advice.say(
+            N_(
+                'Name the GPU and a type that it can do: torch.autocast("cuda", dtype=torch.float16), or in TensorFlow '
+                '2 tf.keras.mixed_precision.set_global_policy("mixed_float16").'
+            )
+        ),
+        advice.say(N_("The profiler of the framework shows whether tensor-core kernels run.")),
+    )
+
+
+RULE = Rule(
+    code="mixed-precision-not-active",
+    scope=Scope.MACHINE,
+    step=9,
+    severity=Severity.SLOWS,
+    title=N_("Mixed precision was switched off: the device or the type is not one that autocast can use"),
+    help=Help(
+        what=N_("Whether mixed precision was asked for and is not in effect."),
+        why=N_("The program then computes in float32 on the slower units, and nothing but a warning says so."),
+        how=N_("torch warns that it disables autocast; releases of TensorFlow before 1.14 have no such mode."),
+        wrong=N_("NVIDIA's own TensorFlow 1 images have the mode earlier."),
+        todo=N_("Name the device and a supported type, or use a newer release."),
+    ),
+    check=_check,
+    advise=_advise,
+    links=("https://pytorch.org/docs/stable/amp.html",),
+)
