@@ -177,6 +177,8 @@ class Sampler:
             self._take_notes(slot, now)
         except SourceUnavailable as fault:
             self._fail(slot, now, fault.state, fault.code, fault.detail)
+        except OSError as fault:  # the system's, and on Windows a crash inside a library
+            self._fail(slot, now, SourceState.FAILED, "read-failed", str(fault))
         except Exception as fault:  # noqa: BLE001 - one broken source must not stop the others
             self._fail(slot, now, SourceState.FAILED, "bug", f"{type(fault).__name__}: {fault}")
         finally:

@@ -175,9 +175,11 @@ def forget() -> None:
 
 
 def _lines(keys: Keys) -> list[str]:
-    return [
-        f"{key} = {line}" for key, value in keys.items() for line in (value if isinstance(value, list) else [value])
-    ]
+    text = []
+    for key, value in keys.items():
+        lines = value if isinstance(value, list) else [value]
+        text += [f"{key} = {line}" if line != "" else key for line in lines]
+    return text
 
 
 def _instance(luid: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -20,7 +21,7 @@ from gpumon_gui.telemetry.runtime_pm import PowerState
 
 BUS_SCAN_S = 30.0  #: how often the PCI bus is looked at for new cards
 RETRY_S = 5.0  #: pause between attempts to start NVML again, and between counts of devices
-LOST_RETRY_S = 60.0  #: a lost card may be back after a reset: only a new session sees it; doubles
+LOST_RETRY_S = 15.0  #: a lost card may be back after a reset: only a new session sees it; doubles
 LAST_LOST_RETRY_S = 600.0
 #: The clock of people ahead of the one for arithmetic by this much (Linux), or no read for so long (Windows): the
 #: computer slept. Sessions from before are known to give frozen power readings afterwards.
@@ -105,7 +106,7 @@ class NvmlSource:
         try:
             samples = session.read(now.monotonic_s, details=demand.details)
             self._maybe_rest(now.monotonic_s, samples)
-        except NvmlError as error:
+        except (NvmlError, OSError) as error:  # OSError: a crash inside the library, which ctypes catches on Windows
             self._restarted(error)
             return {key: gone(key, DeviceState.NOT_ANSWERING, Reason.SOURCE_GONE, str(error)) for key in self._known}
         if samples.keys() == self._known.keys() and not session.lost and not session.power_frozen:
@@ -125,7 +126,7 @@ class NvmlSource:
             return ()
         try:
             uses = self._session.read_processes(now.monotonic_s, utilization=demand.processes)
-        except NvmlError as error:
+        except (NvmlError, OSError) as error:
             self._restarted(error)
             return ()
         if self._session.may_not_list:
@@ -201,7 +202,7 @@ class NvmlSource:
         if self._library is None:
             raise SourceUnavailable("no-driver", state=SourceState.ABSENT)
         try:
-            session = Session(self._library, self._root, asleep=asleep)
+            session = self._begin(self._library, asleep)
         except SourceUnavailable as refusal:
             self._refusal = refusal
             self._retry_s = now_s + RETRY_S
@@ -216,11 +217,17 @@ class NvmlSource:
         self._count_due_s = now_s + RETRY_S
         self._lost_due_s = now_s + self._lost_retry_s
 
+    def _begin(self, library: Library, asleep: frozenset[str]) -> Session:
+        try:
+            return Session(library, self._root, asleep=asleep)
+        except OSError as error:
+            raise SourceUnavailable("read-failed", str(error)) from error
+
     def _check(self, session: Session, now_s: float) -> None:
         """End a session that does not fit the machine any more."""
         try:
             changed = session.count_changed()
-        except NvmlError as error:
+        except (NvmlError, OSError) as error:
             self._restarted(error)
             return
         if changed or session.is_stale:
@@ -232,7 +239,7 @@ class NvmlSource:
             self._lost_retry_s = min(2 * self._lost_retry_s, LAST_LOST_RETRY_S)
             self._end()
 
-    def _restarted(self, error: NvmlError) -> None:
+    def _restarted(self, error: NvmlError | OSError) -> None:
         self._end()
         self._note(Note("driver-restarted", str(error), SourceState.FAILED))
 
@@ -269,7 +276,8 @@ class NvmlSource:
 
     def _end(self) -> None:
         if self._session is not None:
-            self._session.close()
+            with contextlib.suppress(OSError):  # a library that crashed may crash again
+                self._session.close()
             self._session = None
 
     def _note(self, note: Note) -> None:

@@ -11,6 +11,7 @@
  * Lines of both:
  *   error nvmlDeviceGetFanSpeed = 4        the function's return code (* for all of this GPU)
  *   crash nvmlDeviceGetPowerUsage          the call reads address 0
+ *   end nvmlDeviceGetPowerUsage            the call ends the process, as a fault does that no handler can catch
  *   hang nvmlDeviceGetPowerUsage           the call never returns
  * Without [driver] nvmlInit answers DRIVER_NOT_LOADED. Layouts and return codes: nvml.h (NVIDIA), nothing was compared
  * with a real driver.
@@ -28,7 +29,9 @@ static R scripted(const BLOCK *block, const char *function)
     snprintf(key, sizeof key, "hang %s", function);
     if (value_of(block, key, 0)) { LeaveCriticalSection(&world_lock); Sleep(INFINITE); }
     snprintf(key, sizeof key, "crash %s", function);
-    if (value_of(block, key, 0)) *(volatile int *)0 = 0;
+    if (value_of(block, key, 0)) { LeaveCriticalSection(&world_lock); *(volatile int *)0 = 0; }
+    snprintf(key, sizeof key, "end %s", function);
+    if (value_of(block, key, 0)) TerminateProcess(GetCurrentProcess(), 0xC0000409); /* STATUS_STACK_BUFFER_OVERRUN */
     snprintf(key, sizeof key, "error %s", function);
     code = value_of(block, key, 0);
     if (!code) code = value_of(block, "error *", 0);
