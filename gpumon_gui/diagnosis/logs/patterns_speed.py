@@ -157,8 +157,10 @@ PATTERNS: tuple[Pattern, ...] = (
         "tensorflow",
     ),
     Pattern(
-        "noise-placer-registered", "computation placer", r"computation placer (?:already|is already) registered", "
-        ""tensorflow"
+        "noise-placer-registered",
+        "computation placer",
+        r"computation placer (?:already|is already) registered",
+        "tensorflow",
     ),
     Pattern("noise-tensorrt", "could not find tensorrt", r"TF-TRT Warning: Could not find TensorRT", "tensorflow"),
     Pattern("noise-tensorrt", "libnvinfer", r"Could not load dynamic library '(?:lib)?nvinfer\w*\.", "tensorflow"),
@@ -175,8 +177,18 @@ PATTERNS: tuple[Pattern, ...] = (
         r"This TensorFlow binary is optimized (?:to use|with) ",
         "tensorflow",
     ),
-    Pattern("noise-cpu-features", "your cpu supports instructions", r"Your CPU supports instructions that", "tensorflow"),
-    Pattern("noise-torch-windows", "redirects are currently not supported", r"Redirects are currently not supported in", "torch"),
+    Pattern(
+        "noise-cpu-features",
+        "your cpu supports instructions",
+        r"Your CPU supports instructions that",
+        "tensorflow",
+    ),
+    Pattern(
+        "noise-torch-windows",
+        "redirects are currently not supported",
+        r"Redirects are currently not supported in",
+        "torch",
+    ),
     Pattern("noise-flash-attention", "flash attention", r"Torch was not compiled with flash attention", "torch"),
     Pattern("noise-triton", "triton", r"A matching Triton is not available", "torch"),
 )
