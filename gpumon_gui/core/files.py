@@ -10,12 +10,14 @@ from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.messages import _
 
 # Control characters would break the line or steer the terminal; lone surrogates cannot be encoded. Format characters
-# (Cf) stay: they join the parts of an emoji.
+# (Cf) stay, since they join the parts of an emoji, but for those that turn the text around ("exe.png" for "gnp.exe").
 _UNPRINTABLE = ("Cc", "Cs", "Zl", "Zp")
+_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 def printable(text: str) -> str:
-    r"""The text as part of one line: control characters, line ends and lone surrogates as ``\n``, ``\x1b``, ``\udcff``.
+    r"""The text as part of one line: control characters, line ends, lone surrogates and turned directions as ``\n``,
+    ``\x1b``, ``\udcff``.
 
     For whatever others have named: files, processes, cards.
     """
@@ -23,7 +25,7 @@ def printable(text: str) -> str:
         return text
     return "".join(
         character.encode("unicode_escape").decode("ascii")
-        if unicodedata.category(character) in _UNPRINTABLE
+        if unicodedata.category(character) in _UNPRINTABLE or character in _TURNING
         else character
         for character in text
     )

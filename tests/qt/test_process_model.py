@@ -81,6 +81,20 @@ blob | 300 | Cannot tell | — | GPU 0 | 2.0 GB | 50 %
     )
 
 
+def test_foreign_names_stay_one_line_and_are_no_html(model: ProcessModel) -> None:
+    script = "import torch\nfor batch in loader:\n    <b>step</b>()"
+    evil = make_process(9, "two\nlines\u202e", command=("python", "-c", script), executable="<h1>" + "x" * 5000, cpu=9)
+    model.update(sample_of(evil))
+    assert drawn(model, (Col.NAME, Col.COMMAND)).split("\n") == [
+        r"two\nlines\u202e | python -c 'import torch\nfor batch in loader:\n    <b>step</b>()'"
+    ]
+    for column in (Col.NAME, Col.COMMAND):
+        tip = model.index(0, column).data(Qt.ItemDataRole.ToolTipRole)
+        assert "<b>" not in tip
+        assert "<h1>" not in tip
+        assert max(map(len, tip.split("\n"))) < 150
+
+
 def test_one_device_shows_only_what_happens_there(model: ProcessModel) -> None:
     model.set_device(device_key(1))
     model.update(sample_of(TRAINING, NOTEBOOK, UNKNOWN, ON_CPU))

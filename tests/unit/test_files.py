@@ -20,6 +20,7 @@ from gpumon_gui.core.files import check_regular_file, printable, shown
         ("\x1b[2Jcleared", r"\x1b[2Jcleared"),
         ("a\u2028b", r"a\u2028b"),
         ("bad\udcff", r"bad\udcff"),
+        ("\u202egnp.exe", r"\u202egnp.exe"),
         ("wide\u3000space", "wide\u3000space"),
         ("", ""),
     ],

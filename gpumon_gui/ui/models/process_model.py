@@ -18,6 +18,7 @@ from typing import Any
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
 
 from gpumon_gui.bridge.worker import assert_gui_thread
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, DeviceSample, ProcessSample, ProcessUse, Sample
 from gpumon_gui.core.values import NOT_READ, Value, number
@@ -35,6 +36,7 @@ from gpumon_gui.telemetry.derive.process_state import (
     total,
 )
 from gpumon_gui.ui import formatters
+from gpumon_gui.ui.tips import plain
 
 #: From here on one block of cells is announced instead of each.
 MANY_CHANGES = 40
@@ -71,6 +73,7 @@ class Col(IntEnum):
 
 
 _WIDTH = len(Col)
+_LONGEST = 300  # characters of a cell: more are never seen, and cost the layout of their glyphs
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +220,7 @@ class ProcessModel(QAbstractTableModel):
             side = Qt.AlignmentFlag.AlignRight if COLUMNS[Col(index.column())].numeric else Qt.AlignmentFlag.AlignLeft
             return side | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
-            return cell.tool_tip() or None
+            return plain(cell.tool_tip()) or None
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{_(COLUMNS[Col(index.column())].header)}: {cell.text}"
         if role == HEAT_ROLE:
@@ -408,7 +411,7 @@ def _changed_runs(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> list[tuple[in
 
 
 def _word(text: str, tip: str = "") -> Cell:
-    return Cell(text, text.casefold(), tip) if text else Cell(formatters.DASH, None)
+    return Cell(printable(text[:_LONGEST]), text.casefold(), tip) if text else Cell(formatters.DASH, None)
 
 
 def _nothing(tip: str) -> Cell:

@@ -33,10 +33,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import paint_spark
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
+from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.widgets.section import SlimScrollBar
 
 AnyIndex = QModelIndex | QPersistentModelIndex
@@ -105,7 +107,7 @@ class AdapterModel(QAbstractListModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
             return ", ".join(part for part in (line.title, line.name, line.badge, line.figure) if part)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return line.name
+            return plain(line.name)
         return None
 
 
@@ -169,7 +171,7 @@ def paint_line(painter: QPainter, area: QRect, theme: Theme, line: Line, spark: 
     def write(text: str, role: Text, colour: str, metrics: QFontMetrics, room: int) -> None:
         painter.setFont(theme.font(role))
         painter.setPen(QColor(colour))
-        cut = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+        cut = metrics.elidedText(printable(text), Qt.TextElideMode.ElideRight, room)
         painter.drawText(QRect(x, y, room, metrics.height()), Qt.AlignmentFlag.AlignVCenter, cut)
 
     write(line.title, Text.STRONG, colours.text, strong, width - badge_width)

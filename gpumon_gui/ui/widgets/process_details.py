@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, ProcessSample
 from gpumon_gui.core.values import NOT_READ, number
@@ -123,7 +124,7 @@ class ProcessDetails(QWidget):
         if self._row is None:
             return
         process, cells = self._row.process, self._row.cells
-        title = _("{name} (PID {pid})").format(name=process.name, pid=process.pid)
+        title = _("{name} (PID {pid})").format(name=printable(process.name), pid=process.pid)
         self._set(self._title, title)
         state, why = cells[Col.STATE].text, cells[Col.STATE].tip
         self._put("state", _("Has ended.") if not self._is_listed else f"{state}\n{why}" if why else state)

@@ -6,7 +6,9 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.ui.theme import Text, Theme
+from gpumon_gui.ui.tips import plain
 
 
 class FixedLabel(QWidget):
@@ -47,6 +49,7 @@ class FixedLabel(QWidget):
 
     def set_text(self, text: str) -> None:
         """Say something else."""
+        text = printable(text)
         if text != self._text:
             self._text = text
             if not self.accessibleName() or self.accessibleName() == self._shown:
@@ -111,6 +114,6 @@ class FixedLabel(QWidget):
     def _set_tip(self) -> None:
         cut = QFontMetrics(self.font()).horizontalAdvance(self._text) > self.width()
         lines = ([self._text] if cut else []) + ([self._tip] if self._tip else [])
-        tip = "\n".join(lines)
+        tip = plain("\n".join(lines))
         if tip != self.toolTip():
             self.setToolTip(tip)
