@@ -19,7 +19,7 @@ from gpumon_gui.core.values import Missing, Reading, Reason, Value, number
 from gpumon_gui.telemetry.host import HostSource
 from gpumon_gui.telemetry.host.environment import environment_name, find_program, program_prefix
 from gpumon_gui.telemetry.host.framework import frameworks, prefix_of
-from gpumon_gui.telemetry.host.text import clean
+from gpumon_gui.telemetry.host.text import LONGEST_COMMAND, clean, shortened
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="Linux' process files")
 
@@ -642,3 +642,25 @@ def test_prefixes(tmp_path: Path) -> None:
 def test_lone_surrogates_become_storable_text(text: str, expected: str) -> None:
     assert clean(text) == expected
     clean(text).encode("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("command", "kept"),
+    [
+        ((), ()),
+        (("python", "train.py"), ("python", "train.py")),
+        (("x" * LONGEST_COMMAND,), ("x" * LONGEST_COMMAND,)),
+        (("x" * (LONGEST_COMMAND + 1),), ("x" * LONGEST_COMMAND + "…",)),
+        (("a" * 4094, "b", "c"), ("a" * 4094, "b", "…")),
+    ],
+)
+def test_a_command_line_of_megabytes_keeps_its_beginning(command: tuple[str, ...], kept: tuple[str, ...]) -> None:
+    assert shortened(command) == kept
+
+
+def test_a_process_with_many_arguments_travels_short(host: HostSource, start: Start) -> None:
+    process = start(*(f"image-{number}.jpg" for number in range(1000)))
+    command = one(host, FakeClock(), process.pid).command
+    assert command[1:6] == ("-S", "-c", WAIT, "image-0.jpg", "image-1.jpg")
+    assert sum(map(len, command)) <= LONGEST_COMMAND + 1
+    assert command[-1].endswith("…")

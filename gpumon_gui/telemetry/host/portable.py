@@ -10,7 +10,7 @@ import psutil
 from gpumon_gui.core.values import Missing, Reason, Value, checked
 from gpumon_gui.telemetry.host.backend import Facts, Gone, Hidden, Vital
 from gpumon_gui.telemetry.host.cpu import SOURCE
-from gpumon_gui.telemetry.host.text import clean
+from gpumon_gui.telemetry.host.text import clean, shortened
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class Portable:
                 return Facts(
                     started_utc_s=process.create_time(),
                     name=label,
-                    command=tuple(clean(argument) for argument in _allowed(process.cmdline, nothing)),
+                    command=shortened(tuple(clean(argument) for argument in _allowed(process.cmdline, nothing))),
                     executable=clean(_allowed(process.exe, "")),
                     user=clean(_allowed(process.username, "")),
                 )

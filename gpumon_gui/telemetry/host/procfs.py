@@ -12,7 +12,7 @@ import sys
 from gpumon_gui.core.values import Missing, Reason, Value, checked
 from gpumon_gui.telemetry.host.backend import Facts, Gone, Hidden, Vital
 from gpumon_gui.telemetry.host.cpu import SOURCE, TICKS_PER_S
-from gpumon_gui.telemetry.host.text import clean, decode
+from gpumon_gui.telemetry.host.text import clean, decode, shortened
 
 _PAGE = os.sysconf("SC_PAGE_SIZE") if sys.platform != "win32" else 4096
 _COMM_LENGTH = 15  # TASK_COMM_LEN less the final zero
@@ -70,7 +70,7 @@ class Procfs:
         return Facts(
             started_utc_s=self._boot() + start,
             name=_full_name(label, command, executable),
-            command=tuple(decode(argument) for argument in command),
+            command=shortened(tuple(decode(argument) for argument in command)),
             executable=executable,
             user=self._user(pid),
             search_path=self._search_path(pid),

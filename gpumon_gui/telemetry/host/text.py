@@ -7,6 +7,21 @@ import re
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
+#: Characters of a command line that are kept. Linux allows 2 MB, and a shell that expands ``*.jpg`` fills them; the
+#: loaders of a training run repeat its command line, and samples travel every second.
+LONGEST_COMMAND = 4096
+
+
+def shortened(command: tuple[str, ...]) -> tuple[str, ...]:
+    """The arguments up to :data:`LONGEST_COMMAND` characters in all, an ellipsis where more follow."""
+    left = LONGEST_COMMAND
+    for position, argument in enumerate(command):
+        if len(argument) > left:
+            return (*command[:position], f"{argument[: max(0, left)]}…")
+        left -= len(argument) + 1
+    return command
+
+
 def decode(raw: bytes) -> str:
     """UTF-8 from the kernel; what is not UTF-8 (a name cut in the middle of a character) becomes U+FFFD."""
     return raw.decode("utf-8", "replace")
