@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
                         writer.append(event.sample)
                         _progress(last_s - begin_s)
                     else:
-                        tell(event.status, now_s)
+                        tell(event.status, clock.now().monotonic_s)
                 if now_s - last_s > PATIENCE_S + 1.0 / arguments.hz:
                     raise GpumonError(_("the sampler gave no reading within {seconds} s.").format(seconds=60))
     finally:

@@ -59,7 +59,7 @@ def take(scenario: str | None) -> Sample:
                     if len(taken) == 2:
                         return event.sample
                 else:
-                    tell(event.status, now_s)
+                    tell(event.status, clock.now().monotonic_s)
     if taken:
         return taken[-1]
     raise GpumonError(_("the sampler gave no reading within {seconds} s.").format(seconds=round(PATIENCE_S)))

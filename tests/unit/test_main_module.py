@@ -111,6 +111,6 @@ def test_ctrl_c_while_modules_are_loaded_leaves_no_trace(tmp_path: Path) -> None
     folder, search = tmp_path / "a", tmp_path / "b"
     folder.mkdir()
     search.mkdir()
-    (search / "psutil.py").write_text("raise KeyboardInterrupt")
+    (search / "argparse.py").write_text("raise KeyboardInterrupt")
     done = python_m(folder, search, "snapshot")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
