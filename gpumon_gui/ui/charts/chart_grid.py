@@ -19,7 +19,7 @@ HIGHEST = 300
 #: A row is not higher than this share of the width of a chart, unless height is left over.
 SHAPE = 0.62
 #: Widths of a chart below which three, and two, do not stand side by side.
-_CELL = 236
+_CELL = 222
 _NARROW_CELL = 160
 
 
