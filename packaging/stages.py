@@ -44,6 +44,7 @@ STAGES: tuple[Stage, ...] = (
     Stage("imports", "import contracts", ("-c", _LINT_IMPORTS)),
     Stage("translations", "translations", ("packaging/translations.py", "check")),
     Stage("unit", "unit tests", tests="tests/unit"),
+    Stage("rules", "rules of the diagnosis", tests="tests/rules"),
     Stage("unit-no-qt", "unit tests, Qt not installed", tests="tests/unit", without_qt=True),
     Stage("qt-offscreen", "Qt tests, offscreen", tests="tests/qt", environment={"QT_QPA_PLATFORM": "offscreen"}),
     Stage("qt-xvfb", "Qt tests, X11", tests="tests/qt", display=True, environment={"QT_QPA_PLATFORM": "xcb"}),

@@ -1,7 +1,8 @@
 """Knows: how rules become a ranked answer. Must not know: any single rule, where facts come from.
 
-Order of findings: causes before their symptoms, then severity, then confidence, then the order of questions (an earlier
-question removes look-alikes of the later ones), then the code.
+Order of findings: causes before their symptoms; then what stops the program (blocks or crashes), what slows it, guesses
+(low confidence) at either, and what is no fault; among those confidence, then the order of questions (an import that
+fails comes before any question about the GPU, whichever of the two is called worse), severity, code.
 """
 
 from __future__ import annotations
@@ -101,13 +102,23 @@ def _folded(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]
     return folded
 
 
+def _weight(finding: Finding) -> int:
+    """What stops, what slows, guesses, no fault."""
+    if finding.severity is Severity.INFO:
+        return 3
+    if finding.confidence is Confidence.LOW:
+        return 2
+    return 1 if finding.severity is Severity.SLOWS else 0
+
+
 def _ranked(findings: Iterable[Finding], steps: dict[str, int]) -> tuple[Finding, ...]:
-    def key(finding: Finding) -> tuple[bool, int, int, int, str, str]:
+    def key(finding: Finding) -> tuple[bool, int, int, int, int, str, str]:
         return (
             finding.symptom_of is not None,
-            _SEVERITIES.index(finding.severity),
+            _weight(finding),
             _CONFIDENCES.index(finding.confidence),
             steps[finding.code],
+            _SEVERITIES.index(finding.severity),
             finding.code,
             finding.subject,
         )

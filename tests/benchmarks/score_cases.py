@@ -2,8 +2,8 @@
 
 A file of cases (``tests/data/cases.jsonl`` unless another is given) holds one JSON object a line: ``id``, ``kind``,
 ``facts``, ``log``, ``cause_code``, ``accept``, ``decidable``, ``label``. Scored are the decidable ones of the kinds
-*environment* and *log*. The facts and the log go the way that ``gpumon diagnose --facts --log`` goes; nothing else of a case is
-shown to it. Exit code 1 when a goal for the strong labels (maintainer, author confirmed) is missed.
+*environment* and *log*. The facts and the log go the way that ``gpumon diagnose --facts --log`` goes; nothing else of
+a case is shown to it. Exit code 1 when a goal for the strong labels (maintainer, author confirmed) is missed.
 """
 
 from __future__ import annotations

@@ -65,7 +65,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "smi-power-limit",
         "power limit",
-        r"^\s*(?P<which>Current|Enforced|Requested|Default) Power Limit\s*:\s*(?P<watts>[\d.]+) W\s*$",
+        r"^\s*(?P<which>Current|Enforced|Requested|Default) Power Limit\s*:\s*(?P<watts>\d{1,5}(?:\.\d{1,3})?) W\s*$",
         numbers=("watts",),
     ),
     # powercfg /getactivescheme: the GUID is the same in every language.

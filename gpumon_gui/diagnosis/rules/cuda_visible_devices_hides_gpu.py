@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import UNKNOWN, View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
+_INDEX = re.compile(r"-?[0-9]{1,9}")
 _VARIABLE = "environment.CUDA_VISIBLE_DEVICES"
 _SOME_HIDDEN = N_("CUDA_VISIBLE_DEVICES is {value}: it names a GPU that does not exist, and all after it are hidden")
 
@@ -25,7 +28,7 @@ def _check(view: View) -> Outcome:
     names = [name.strip() for name in value.split(",")]
     if names[0] in ("", "-1", "NoDevFiles"):
         return Hit(Confidence.HIGH, evidence, shown)
-    if not names[0].lstrip("-").isdigit():
+    if not _INDEX.fullmatch(names[0]):
         return Lacks(("gpus.uuid",))
     return _judge_indexes(view, names, shown, evidence)
 
@@ -49,7 +52,7 @@ def _judge_indexes(view: View, names: list[str], shown: dict[str, str], evidence
         sure = certain or missing is not None
         counted = cite(view, "gpu_count" if certain else "gpus")
         return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence + counted + quote(missing), shown)
-    if certain and any(name.lstrip("-").isdigit() and not 0 <= int(name) < count for name in names):
+    if certain and any(_INDEX.fullmatch(name) and not 0 <= int(name) < count for name in names):
         return Hit(
             Confidence.HIGH, evidence + cite(view, "gpu_count"), shown, severity=Severity.SLOWS, title=_SOME_HIDDEN
         )

@@ -1,0 +1,96 @@
+"""What a user relies on in the answer: the order of findings, folded symptoms, a rule that raises."""
+
+from __future__ import annotations
+
+from gpumon_gui.diagnosis.engine import diagnose
+from gpumon_gui.diagnosis.facts import Document, Origin, View
+from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
+
+BLOCKS, CRASHES, SLOWS, INFO = Severity.BLOCKS, Severity.CRASHES, Severity.SLOWS, Severity.INFO
+HIGH, MEDIUM, LOW = Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW
+
+
+def rule(
+    code: str,
+    severity: Severity = BLOCKS,
+    confidence: Confidence = HIGH,
+    step: int = 5,
+    explains: tuple[str, ...] = (),
+    outcome: Outcome | None = None,
+    scope: Scope = Scope.ENVIRONMENT,
+    needs: tuple[tuple[str, ...], ...] = (),
+) -> Rule:
+    answer = outcome or Hit(confidence, (Evidence("fact", "value", Origin("facts")),))
+    return Rule(
+        code, scope, step, severity, code, Help("", "", "", "", ""), lambda view: answer, needs, explains=explains
+    )
+
+
+def codes(*rules: Rule, document: Document | None = None) -> list[str]:
+    return [finding.code for finding in diagnose(document or Document(), rules).findings]
+
+
+def test_what_stops_comes_before_what_slows_guesses_and_what_is_no_fault() -> None:
+    found = codes(rule("info", INFO), rule("guess", BLOCKS, LOW), rule("slow", SLOWS, MEDIUM), rule("stop", CRASHES))
+    assert found == ["stop", "slow", "guess", "info"]
+
+
+def test_an_import_that_fails_comes_before_a_question_about_the_gpu() -> None:
+    assert codes(rule("no-gpu-build", BLOCKS, step=3), rule("import-fails", CRASHES, step=2)) == [
+        "import-fails",
+        "no-gpu-build",
+    ]
+
+
+def test_the_surer_finding_comes_first() -> None:
+    assert codes(rule("perhaps", confidence=MEDIUM, step=1), rule("sure", step=9)) == ["sure", "perhaps"]
+
+
+def test_a_cause_stands_before_its_symptoms_whatever_their_severity() -> None:
+    diagnosis = diagnose(Document(), (rule("symptom", BLOCKS), rule("cause", SLOWS, explains=("symptom",))))
+    assert [(finding.code, finding.symptom_of, finding.rank) for finding in diagnosis.findings] == [
+        ("cause", None, 1),
+        ("symptom", "cause", 2),
+    ]
+
+
+def test_a_guess_explains_nothing_away() -> None:
+    diagnosis = diagnose(Document(), (rule("symptom"), rule("guess", confidence=LOW, explains=("symptom",))))
+    assert [finding.symptom_of for finding in diagnosis.findings] == [None, None]
+
+
+def test_a_rule_that_raises_is_a_reported_bug_and_no_lost_report() -> None:
+    def fails(view: View) -> Outcome:
+        raise ZeroDivisionError("division by zero")
+
+    broken = Rule("broken", Scope.ENVIRONMENT, 5, BLOCKS, "t", Help("", "", "", "", ""), fails)
+    diagnosis = diagnose(Document(), (broken, rule("other")))
+    assert [finding.code for finding in diagnosis.findings] == ["other"]
+    assert [(bug.code, bug.error) for bug in diagnosis.bugs] == [("broken", "ZeroDivisionError: division by zero")]
+
+
+def test_three_outcomes() -> None:
+    diagnosis = diagnose(
+        Document({"gpu_count": 1}),
+        (
+            rule("clear", outcome=CLEAR),
+            rule("lacks", outcome=Lacks(("log",))),
+            rule("needs", needs=(("gpu_count",), ("driver.version", "signal:driver"))),
+        ),
+    )
+    assert [clear.code for clear in diagnosis.clear] == ["clear"]
+    assert {found.code: found.missing for found in diagnosis.not_evaluated} == {
+        "lacks": ("log",),
+        "needs": ("driver.version",),
+    }
+
+
+def test_rules_of_the_machine_are_judged_once_and_those_of_an_environment_in_each() -> None:
+    environments = [{"interpreter": {"path": "/a/python"}}, {"interpreter": {"path": "/b/python"}}]
+    diagnosis = diagnose(Document({"environments": environments}), (rule("m", scope=Scope.MACHINE), rule("e")))
+    assert sorted((finding.code, finding.subject) for finding in diagnosis.findings) == [
+        ("e", "/a/python"),
+        ("e", "/b/python"),
+        ("m", "machine"),
+    ]
