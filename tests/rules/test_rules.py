@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 import pytest
 
@@ -59,6 +62,16 @@ def test_all_rules_bear_each_others_evidence(case: Case) -> None:
         spoken(finding)
         shown = {finding.title, *(step.text for step in finding.advice)} - {""}
         assert not shown - texts, "each sentence is a literal marked with N_"
+
+
+@pytest.mark.parametrize("case", CASES_LIST, ids=lambda case: f"{case.code}: {case.name}")
+def test_a_rule_bears_null_and_prose(case: Case) -> None:
+    """Version fields hold prose in reports of people, and "there is none" stands as null."""
+    for facts in damaged(case.facts):
+        diagnosis = diagnose(replace(case, facts=facts).document(), (BY_CODE[case.code],))
+        assert not diagnosis.bugs, facts
+        for finding in diagnosis.findings:
+            spoken(finding)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.code)
@@ -133,6 +146,22 @@ def test_a_rule_knows_no_other_rule_and_no_door_to_the_machine(path: Path) -> No
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         assert [name for name in names if forbidden.match(name)] == []
+
+
+def damaged(facts: Any) -> Iterator[Any]:
+    """The facts with one value after the other gone, null, or words."""
+    if not isinstance(facts, Mapping | list):
+        return
+    for key in list(facts) if isinstance(facts, Mapping) else range(len(facts)):
+        value = facts[key]
+        for other in (None, *(["installed", "?", ""] if isinstance(value, str) and isinstance(facts, Mapping) else [])):
+            if not isinstance(value, Mapping | list) and isinstance(facts, Mapping):
+                yield {**facts, key: other}
+        for inner in damaged(value):
+            if isinstance(facts, Mapping):
+                yield {**facts, key: inner}
+            else:
+                yield [*facts[:key], inner, *facts[key + 1 :]]
 
 
 def placeholders(text: str) -> list[str]:

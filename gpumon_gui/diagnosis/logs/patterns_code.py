@@ -8,6 +8,7 @@ PATTERNS: tuple[Pattern, ...] = (
     # --- no device, or a device that is not there
     Pattern("cuda-no-device", "no cuda-capable device is detected", r"no CUDA-capable device is detected"),
     Pattern("cuda-no-device", "cuda_error_no_device", r"CUDA_ERROR_NO_DEVICE"),
+    Pattern("cuda-no-device", "no visible gpu devices", r"No visible GPU devices"),
     Pattern(
         "cuda-invalid-device-ordinal",
         "invalid device",
@@ -39,8 +40,16 @@ PATTERNS: tuple[Pattern, ...] = (
         r"no `device` argument is passed to the `Pipeline`",
         "torch",
     ),
+    Pattern("spacy-gpu-unused", "to switch to gpu", r"To switch to GPU \d+, use the option: --gpu-id"),
+    Pattern(
+        "library-uses-cpu",
+        "much faster with a gpu",
+        r"Using CPU\. Note: This module is much faster with a GPU",
+        "torch",
+    ),
+    Pattern("library-device-cpu", "pytorch device", r"Use pytorch device(?:_name)?: cpu\b", "torch"),
     Pattern("whisper-fp16-on-cpu", "fp16 is not supported on cpu", r"FP16 is not supported on CPU", "torch"),
-    Pattern("stable-baselines-device", "using cpu device", r"^\s*Using cpu device\s*$", "torch"),
+    Pattern("library-device-cpu", "using cpu device", r"^\s*Using cpu device\s*$", "torch"),
     Pattern(
         "torch-tensors-on-two-devices",
         "same device",

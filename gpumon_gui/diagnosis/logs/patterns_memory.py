@@ -36,10 +36,25 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "cuda-out-of-memory", "out of memory", r"\bCUDA(?: runtime)? error\b.{0,20}: out of memory|\bCUDA out of memory"
     ),
+    # The cudaMallocAsync backend (c10/cuda/CUDAMallocAsyncAllocator.cpp), one size a line.
+    Pattern(
+        "torch-out-of-memory",
+        "currently allocated",
+        rf"Currently allocated\s*: (?P<allocated>{_SIZE})\s+Requested\s*: (?P<request>{_SIZE})\s+"
+        rf"Device limit\s*: (?P<total>{_SIZE})\s+Free \(according to CUDA\): (?P<free>{_SIZE})",
+        "torch",
+        joined=True,
+    ),
+    Pattern("cuda-out-of-memory", "allocation on device", r"OutOfMemoryError: Allocation on device", "torch"),
+    # Paddle and CuPy.
+    Pattern("cuda-out-of-memory", "out of memory error on gpu", r"Out of memory error on GPU \d+\. Cannot allocate"),
+    Pattern(
+        "cuda-out-of-memory", "out of memory allocating", r"OutOfMemoryError: Out of memory allocating [\d,]+ bytes"
+    ),
     Pattern(
         "cuda-out-of-memory",
         "out of memory",
-        r"cuda runtime error \(2\)|HIP out of memory|cudaMalloc failed: out of memory",
+        r"cuda runtime error \(2\)|HIP out of memory|cudaMalloc (?:retry )?failed: out of memory",
     ),
     Pattern("cuda-out-of-memory", "cuda_error_out_of_memory", r"CUDA_ERROR_OUT_OF_MEMORY"),
     Pattern("cuda-out-of-memory", "cudaerrormemoryallocation", r"cudaErrorMemoryAllocation"),
@@ -55,6 +70,7 @@ PATTERNS: tuple[Pattern, ...] = (
         rf"Allocator \((?P<allocator>GPU_\d+_bfc)\) ran out of memory trying to allocate (?P<request>{_SIZE})",
         "tensorflow",
     ),
+    Pattern("tf-out-of-memory", "failed to allocate memory [op", r"failed to allocate memory \[Op:", "tensorflow"),
     Pattern(
         "xla-out-of-memory",
         "resource_exhausted",

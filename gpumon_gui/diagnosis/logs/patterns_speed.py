@@ -34,6 +34,9 @@ PATTERNS: tuple[Pattern, ...] = (
         r"bootstrapping phase",
     ),
     Pattern("spawn-child-failed", "popen_spawn_win32", r"popen_spawn_win32\.py"),
+    Pattern(
+        "spawn-pickle-failed", "exited unexpectedly", r"DataLoader worker \(pid\(s\) [\d, ]+\) exited unexpectedly"
+    ),
     Pattern("spawn-pickle-failed", "pickle", r"(?:Can't|cannot) pickle (?:local object|'?[\w.]+'? object)"),
     Pattern("spawn-pickle-failed", "ran out of input", r"EOFError: Ran out of input"),
     Pattern("spawn-pickle-failed", "on <module '__main__'", r"Can't get attribute .{1,80} on <module '__main__'"),
@@ -78,6 +81,11 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("kernel-xid", "xid", r"NVRM: Xid \((?P<device>[^)]{1,40})\): (?P<xid>\d{1,3})\b", numbers=("xid",)),
     Pattern("gpu-fell-off-the-bus", "fallen off the bus", r"GPU.{0,60}fallen off the bus"),
     Pattern("gpu-lost", "gpu is lost", r"GPU is lost"),
+    Pattern(
+        "gpu-handle-unknown-error",
+        "unable to determine the device handle",
+        r"Unable to determine the device handle for GPU.{0,40}: Unknown Error",
+    ),
     Pattern("gpu-ecc-error", "ecc error", r"uncorrectable ECC error encountered"),
     Pattern("gpu-ecc-error", "cudaerroreccuncorrectable", r"cudaErrorECCUncorrectable"),
     # --- several cards

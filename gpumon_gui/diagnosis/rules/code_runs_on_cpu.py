@@ -9,10 +9,10 @@ from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 #: These say that a GPU is there and is not used.
-_CERTAIN = ("lightning-gpu-unused", "transformers-pipeline-no-device")
+_CERTAIN = ("lightning-gpu-unused", "transformers-pipeline-no-device", "spacy-gpu-unused")
 #: These say only that the CPU computes: by choice, or because there is no usable GPU.
-_LIKELY = ("whisper-fp16-on-cpu",)
-_WEAK = ("stable-baselines-device",)
+_LIKELY = ("whisper-fp16-on-cpu", "library-uses-cpu")
+_WEAK = ("library-device-cpu",)
 _MIXED = ("torch-tensors-on-two-devices",)
 _KINDS = (*_CERTAIN, *_MIXED, *_LIKELY, *_WEAK)
 
@@ -22,7 +22,9 @@ _TODO = {
     "lightning-gpu-unused": N_('Create the trainer with Trainer(accelerator="gpu", devices=1).'),
     "transformers-pipeline-no-device": N_("Create the pipeline with pipeline(..., device=0)."),
     "whisper-fp16-on-cpu": N_('Start it with "--device cuda", or load_model(name, device="cuda").'),
-    "stable-baselines-device": N_('Create the model with device="cuda".'),
+    "library-device-cpu": N_('Create the model with device="cuda".'),
+    "library-uses-cpu": N_("Create the reader or model with gpu=True."),
+    "spacy-gpu-unused": N_("Start it again with the option --gpu-id 0."),
     "torch-tensors-on-two-devices": N_(
         "Move the model and every batch to the same device: model.to(device), batch = batch.to(device). For tensors, "
         "the result of .to() must be assigned."
