@@ -5,7 +5,8 @@
     python packaging/dev.py screenshots review [NAME…]   only build/screenshots/: every page, language, theme and scale
                                                          of these machines (``demo`` or a scenario); none named: all
 
-The window runs for seconds in each picture, so several run side by side. Needs no display.
+The window runs for seconds in each picture, so several run side by side. Needs no display. The letters are those of the
+fonts installed: the committed pictures have Inter (Debian, Ubuntu: fonts-inter) with Noto Sans CJK.
 """
 
 from __future__ import annotations
