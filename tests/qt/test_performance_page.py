@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import weakref
 from collections.abc import Callable, Iterator
@@ -189,6 +190,27 @@ def test_lost_gpu_keeps_its_last_values_with_their_age(page: PerformancePage, fe
     assert {row[0] for row in page.indicators.texts()} == {"none"}
     page.select(device_key(1))
     assert page.banner.text == ""
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "said"),
+    [
+        ("pdh", "gpu-counters-unavailable", "Run 'lodctr /R' in an administrator's command prompt, then restart."),
+        ("pdh", "counters-no-permission", "Add it to the group 'Performance Monitor Users'."),
+        ("nvml", "driver-library-mismatch", "Restart the computer."),
+        ("nvml", "driver-restarted", ""),
+    ],
+)
+def test_a_source_that_needs_repair_says_so_above_the_charts(
+    page: PerformancePage, feed: Feed, source: str, code: str, said: str
+) -> None:
+    sample = make_sample(1)
+    inventory = tuple(dataclasses.replace(info, vendor="NVIDIA", luid=0xC7A5) for info in sample.inventory)
+    health = (SourceHealth(source, SourceState.FAILED, code),)
+    feed.push(dataclasses.replace(sample, inventory=inventory, health=health))
+    page.refresh()
+    assert page.banner.text.endswith(said)
+    assert bool(page.banner.text) == bool(said)
 
 
 def test_lost_gpu_after_a_seek_shows_its_past(page: PerformancePage, feed: Feed) -> None:

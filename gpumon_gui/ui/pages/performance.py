@@ -22,6 +22,7 @@ from gpumon_gui.core.values import Reading, Value, number
 from gpumon_gui.history.ring import Ring
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice
 from gpumon_gui.telemetry.derive.engines import busiest
+from gpumon_gui.telemetry.derive.trouble import advice
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.charts.decimate import Array
@@ -320,7 +321,8 @@ class PerformancePage(QWidget):
                 age = formatters.duration(sample.monotonic_s - good.read_s + self._stale_age_s())
                 words += " " + _("The greyed values are {age} old.").format(age=age)
             return _BADGES[state][1], words
-        return "info", ""  # a silent sampler is told by the window, above every page
+        # A silent sampler is told by the window, above every page.
+        return "attention", advice(subject.adapter.info, sample.health)
 
     def _is_stale(self) -> bool:
         return self._feed.status.state is FeedState.STALE
