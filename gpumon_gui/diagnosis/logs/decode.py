@@ -161,5 +161,5 @@ _COMMON: Final = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
 
 def _is_chinese(line: bytes) -> bool:
     """Whether most pairs of high bytes are characters of GB 2312; in Western text a high byte is by a letter."""
-    pairs = _PAIR.findall(line)
-    return sum(1 for pair in pairs if _COMMON.fullmatch(pair)) * 10 >= len(pairs) * 6
+    pairs = _PAIR.findall(line)[:40]
+    return len(_COMMON.findall(b" ".join(pairs))) * 10 >= len(pairs) * 6

@@ -80,14 +80,6 @@ PATTERNS: tuple[Pattern, ...] = (
     # --- hardware
     Pattern("kernel-xid", "xid", r"NVRM: Xid \((?P<device>[^)]{1,40})\): (?P<xid>\d{1,3})\b", numbers=("xid",)),
     Pattern("gpu-fell-off-the-bus", "fallen off the bus", r"GPU.{0,60}fallen off the bus"),
-    Pattern("gpu-lost", "gpu is lost", r"GPU is lost"),
-    Pattern(
-        "gpu-handle-unknown-error",
-        "unable to determine the device handle",
-        r"Unable to determine the device handle for GPU.{0,40}: Unknown Error",
-    ),
-    Pattern("gpu-ecc-error", "ecc error", r"uncorrectable ECC error encountered"),
-    Pattern("gpu-ecc-error", "cudaerroreccuncorrectable", r"cudaErrorECCUncorrectable"),
     # --- several cards
     Pattern(
         "torch-unequal-gpus",
@@ -143,19 +135,6 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("pcie-acs-off", "acsctl", r"ACSCtl:.*?ReqRedir-"),
     Pattern("iommu-page-fault", "io_page_fault", r"nvidia .{0,60}AMD-Vi: Event logged \[IO_PAGE_FAULT"),
     Pattern("iommu-page-fault", "dmar: [dma", r"DMAR: \[DMA (?:Read|Write).{0,40}\].{0,120}fault reason"),
-    # --- tools that are not found by name
-    Pattern(
-        "nvidia-smi-not-found",
-        "nvidia-smi",
-        r"nvidia-smi'?:? (?:command )?not found|'nvidia-smi' is not recognized|nvidia-smi.{0,10}不是内部或外部命令"
-        r"|nvidia-smi.{0,40}CommandNotFoundException|term 'nvidia-smi' is not recognized",
-    ),
-    Pattern(
-        "nvcc-not-found",
-        "nvcc",
-        r"nvcc'?:? (?:command )?not found|'nvcc' is not recognized|nvcc.{0,10}不是内部或外部命令"
-        r"|term 'nvcc' is not recognized|Command 'nvcc' not found",
-    ),
     Pattern("cuda-home-not-set", "cuda_home", r"CUDA_HOME environment variable is not set"),
     # --- harmless lines
     Pattern(

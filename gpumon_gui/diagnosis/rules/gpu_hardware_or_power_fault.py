@@ -1,65 +1,70 @@
-"""Knows: errors that the card itself reports. Must not know: the other rules."""
+"""Knows: errors of the card itself. Must not know: the other rules."""
 
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
 
-#: Xids that NVIDIA's catalogue lays to hardware, power or the bus; many others are an application's own fault.
-_HARDWARE = {48, 54, 62, 63, 64, 74, 79, 92, 94, 95, 110, 119, 120, 136, 140, 143, 144, 145, 149, 150}
-#: Of these, the ones that leave no doubt.
-_SURE = {48, 54, 64, 79, 95}
+_XID = "kernel-xid"
+_BUS = "gpu-fell-off-the-bus"
+_ECC = "gpu-ecc-error"
+#: NVIDIA's list of Xid errors: fell off the bus; double-bit ECC; row remapping failed; contained/uncontained ECC.
+_SURE = (48, 64, 79, 95)
+#: These have other possible causes as well (driver, NVLink, software).
+_LIKELY = (62, 74, 92, 94)
 
 
 def _check(view: View) -> Outcome:
-    xids = [sign for sign in view.signals("kernel-xid") if sign.values.get("xid") in _HARDWARE]
-    bus = view.signal("gpu-fell-off-the-bus")
-    memory = view.signal("cuda-error-214")
-    if bus is not None or any(sign.values.get("xid") in _SURE for sign in xids):
-        return Hit(Confidence.HIGH, quote(bus, *xids[:3], memory) + cite(view, "gpus"))
-    if xids or memory is not None:
-        return Hit(Confidence.MEDIUM, quote(*xids[:3], memory) + cite(view, "gpus"))
-    return CLEAR if view.signal("kernel-xid") is not None else Lacks(("log",))
+    xids = view.signals(_XID)
+    sure = _first(xids, _SURE) or view.signal(_BUS, _ECC)
+    if sure is not None:
+        return Hit(Confidence.HIGH, quote(sure))
+    likely = _first(xids, _LIKELY)
+    if likely is not None:
+        return Hit(Confidence.MEDIUM, quote(likely))
+    return CLEAR if xids else Lacks(("log",))
+
+
+def _first(xids: tuple[Signal, ...], wanted: tuple[int, ...]) -> Signal | None:
+    return next((signal for signal in xids if signal.values.get("xid") in wanted), None)
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    steps = [advice.say(_POWER), advice.say(_LIMIT, "nvidia-smi -q -d POWER,TEMPERATURE,ECC")]
-    if view.text("os.family") != "windows":
-        steps.insert(0, advice.say(_LOG, "sudo dmesg | grep -i xid"))
-    return (*steps, advice.say(_SWAP))
+    look = "" if advice.is_windows(view) else "sudo dmesg | grep -i xid"
+    return (
+        advice.say(
+            N_(
+                "Switch the computer off (a restart may not suffice). Seat the card and its power cables anew, one "
+                "cable per plug; remove riser cables; undo overclocking; check the temperature and the power supply."
+            )
+        ),
+        advice.say(N_("See whether it comes back under load, also with another program and in another slot:"), look),
+        advice.say(N_("If it does in another computer too, the card is defective.")),
+    )
 
-
-_LOG = N_("Read all Xids with their times; what runs then tells heat, load and idle apart:")
-_POWER = N_(
-    "Take back overclocking and undervolting; check power cables (one per connector), the riser and the seat of the card."
-)
-_LIMIT = N_("Look at power, temperature and memory errors, and try a lower power limit (nvidia-smi -pl):")
-_SWAP = N_(
-    "If it returns, try the card in another machine, or another power supply: then it is a case for the warranty."
-)
 
 RULE = Rule(
     code="gpu-hardware-or-power-fault",
     scope=Scope.MACHINE,
     step=4,
     severity=Severity.CRASHES,
-    title=N_("The GPU reports a fault of its hardware, its power or its slot"),
+    title=N_("The GPU failed: a fault of the card, its power or its slot"),
     help=Help(
-        what=N_("Whether the kernel's log holds errors (Xid) that come from the card, its power or the bus."),
-        why=N_("Then any program fails sooner or later, and no change of software helps for good."),
+        what=N_("Whether the driver reported an error of the hardware."),
+        why=N_("A card that falls off the bus or has memory errors stops every program until a restart."),
         how=N_(
-            "Xid 79 (fallen off the bus), 48, 64 and 95 (memory errors) and others that NVIDIA's catalogue lays to hardware; ECC errors that CUDA reports."
+            "The number of the Xid error in the kernel log: 79 (fell off the bus), 48, 64 and 95 (memory errors) are "
+            "sure signs, 62, 74, 92 and 94 likely ones. Xid 13, 31 and 43 are faults of programs."
         ),
-        wrong=N_(
-            "Some of these numbers can also come from a fault in the driver. Xid 13, 31, 43 and 45 are mostly the program's own."
-        ),
-        todo=N_("Check power, heat and seat; then swap parts."),
+        wrong=N_("Xid 79 can also come from power management of the PCIe slot or a driver error."),
+        todo=N_("Check power, seat and temperature; try another slot, then another computer."),
     ),
     check=_check,
+    needs=((f"signal:{_XID}", f"signal:{_BUS}", f"signal:{_ECC}"),),
     advise=_advise,
-    explains=("gpu-lost", "driver-not-responding", "driver-module-not-loaded", "code-runs-on-cpu"),
+    explains=("gpu-lost", "driver-not-responding"),
     links=("https://docs.nvidia.com/deploy/xid-errors/",),
 )

@@ -1,4 +1,4 @@
-"""Knows: a GPU that no longer answers. Must not know: the other rules."""
+"""Knows: a GPU that the driver has lost. Must not know: the other rules."""
 
 from __future__ import annotations
 
@@ -8,48 +8,43 @@ from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
+_SAID = "gpu-lost"
+_ERROR = "driver.nvidia_smi_error"
+
 
 def _check(view: View) -> Outcome:
-    lost = view.signal("gpu-lost", "gpu-fell-off-the-bus")
-    handle = view.signal("gpu-handle-failed")
-    stated = view.get("driver.lost_gpus")
-    if lost is not None:
-        return Hit(Confidence.HIGH, quote(lost, handle))
-    if isinstance(stated, list | tuple):
-        return Hit(Confidence.HIGH, cite(view, "driver.lost_gpus")) if stated else CLEAR
-    if handle is not None:
-        return Hit(Confidence.MEDIUM, quote(handle))
-    return Lacks(("driver.lost_gpus",))
+    said = view.signal(_SAID)
+    error = view.text(_ERROR)
+    if said is not None or (error is not None and "gpu is lost" in error.lower()):
+        return Hit(Confidence.HIGH, quote(said) + cite(view, _ERROR))
+    works = view.flag("driver.nvidia_smi_works")
+    return CLEAR if works or error is not None else Lacks((_ERROR,))
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    steps = [advice.say(_RESTART)]
-    if view.text("os.family") != "windows":
-        steps.insert(0, advice.say(_LOG, "sudo dmesg | grep -Ei 'xid|nvrm'"))
-    return (*steps, advice.say(_AGAIN), advice.check("nvidia-smi"))
+def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
+    return (
+        advice.say(N_("Restart the computer: until then no program can use this GPU.")),
+        advice.say(
+            N_("If it happens again, look for the cause in the kernel log:"), "sudo dmesg | grep -i -e xid -e nvrm"
+        ),
+        advice.check("nvidia-smi"),
+    )
 
-
-_LOG = N_("Read the reason in the kernel's log (the Xid number):")
-_RESTART = N_("Shut the computer down and switch it on again; until then this card stays lost.")
-_AGAIN = N_(
-    "If it happens again, look at power cables, riser, temperature and power supply; try the card in another slot or machine."
-)
 
 RULE = Rule(
     code="gpu-lost",
     scope=Scope.MACHINE,
     step=4,
     severity=Severity.BLOCKS,
-    title=N_("A GPU no longer answers: the driver calls it lost"),
+    title=N_("The driver has lost the GPU"),
     help=Help(
-        what=N_("Whether the driver has lost a card that it knew."),
-        why=N_("The card is gone until the next start. Whatever ran on it has failed, and other calls may hang."),
-        how=N_('NVML or nvidia-smi answer "GPU is lost", or the kernel saw the card fall off the bus.'),
-        wrong=N_("A virtual machine whose card was taken away looks the same."),
-        todo=N_("Restart; if it returns, suspect power, heat, slot or the card."),
+        what=N_("Whether a GPU answers that it is lost."),
+        why=N_("The driver no longer reaches the card; nothing runs on it until a restart."),
+        how=N_('nvidia-smi or the driver\'s library says "GPU is lost".'),
+        wrong=N_("Not wrong: the message is certain. An external GPU that was unplugged gives it too."),
+        todo=N_("Restart, then look for a fault of power, slot or card."),
     ),
     check=_check,
     advise=_advise,
-    explains=("driver-not-responding", "driver-module-not-loaded", "code-runs-on-cpu"),
-    links=("https://docs.nvidia.com/deploy/xid-errors/",),
+    explains=("driver-not-responding",),
 )

@@ -1,69 +1,54 @@
-"""Knows: an nvidia-smi that is there but not found by name. Must not know: the other rules."""
+"""Knows: nvidia-smi that is installed but not found by name. Must not know: the other rules."""
 
 from __future__ import annotations
 
-import ntpath
-import posixpath
-import shlex
-
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, hardware
+from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
+_SAID = "nvidia-smi-not-found"
+_PATH = "driver.nvidia_smi_path"
+_ON_PATH = "driver.nvidia_smi_on_path"
+
 
 def _check(view: View) -> Outcome:
-    on_path = view.flag("driver.nvidia_smi_on_path")
-    where = view.text("driver.nvidia_smi_path")
-    said = view.signal("smi-not-found")
-    if on_path is True:
-        return CLEAR
-    facts = cite(view, "driver.nvidia_smi_path", "driver.nvidia_smi_on_path", "driver.version")
-    if where is not None and (on_path is False or said is not None):
-        return Hit(Confidence.HIGH, facts + quote(said))
-    if (
-        said is not None
-        and not hardware.in_container(view)
-        and hardware.has_nvidia(view)
-        and view.text("driver.version")
-    ):
-        return Hit(Confidence.MEDIUM, quote(said) + facts)
-    return Lacks(("driver.nvidia_smi_on_path",))
+    said = view.signal(_SAID)
+    path, on_path = view.text(_PATH), view.flag(_ON_PATH)
+    if path is None:
+        return Lacks((_PATH,)) if said is not None or on_path is None else CLEAR
+    if said is None and on_path is not False:
+        return CLEAR if on_path else Lacks((_ON_PATH,))
+    return Hit(Confidence.HIGH, cite(view, _PATH, _ON_PATH) + quote(said), {"path": path})
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    where = view.text("driver.nvidia_smi_path") or ""
-    folder = ntpath.dirname(where) if advice.is_windows(view) else posixpath.dirname(where)
-    if not folder and advice.is_windows(view):
+def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    path = hit.values["path"]
+    folder = path.rpartition("\\" if advice.is_windows(view) else "/")[0]
+    if advice.is_windows(view):
+        command = f'[Environment]::SetEnvironmentVariable("Path", $env:Path + ";{folder}", "User")'
         return (
-            advice.say(
-                _FIND, r"dir /s /b C:\Windows\System32\nvidia-smi.exe C:\Windows\System32\DriverStore\nvidia-smi.exe"
-            ),
+            advice.say(N_("Add its folder to the PATH (PowerShell), then open a new terminal:"), command),
+            advice.check("nvidia-smi"),
         )
-    if not folder:
-        return (advice.say(_FIND, "ls /usr/bin/nvidia-smi /usr/lib/wsl/lib/nvidia-smi"),)
-    add = f'$env:Path += ";{folder}"' if advice.is_windows(view) else f"export PATH=$PATH:{shlex.quote(folder)}"
-    return (advice.say(_ADD, add), advice.check("nvidia-smi"))
+    return (
+        advice.say(N_("Call it by its full path, or add its folder to the PATH:"), f'export PATH="$PATH:{folder}"'),
+    )
 
-
-_FIND = N_("See where it is:")
-_ADD = N_("Add its folder to PATH (this is for the open shell; the system's settings make it last):")
 
 RULE = Rule(
     code="nvidia-smi-not-on-path",
     scope=Scope.MACHINE,
     step=4,
     severity=Severity.INFO,
-    title=N_("nvidia-smi is installed but not found by its name"),
+    title=N_("nvidia-smi is installed but not found by its name: it is {path}"),
     help=Help(
-        what=N_("Whether nvidia-smi can be started by name."),
-        why=N_("Only guides and scripts that call it by name fail. CUDA and frameworks do not need it."),
-        how=N_(
-            "It lies in a known folder that is not on PATH, or the shell does not find it although a driver is there."
-        ),
-        wrong=N_("Where no driver is installed, its absence is a sign of that."),
-        todo=N_("Add its folder to PATH."),
+        what=N_("Whether a terminal finds nvidia-smi."),
+        why=N_('"nvidia-smi is not recognized" is often taken for a missing driver.'),
+        how=N_("The program exists in one of the driver's folders, and that folder is not on the PATH."),
+        wrong=N_("Not wrong. Frameworks do not need nvidia-smi at all."),
+        todo=N_("Add the folder to the PATH."),
     ),
     check=_check,
     advise=_advise,
