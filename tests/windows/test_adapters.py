@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-import winreg
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -267,8 +268,9 @@ STALE = r"SOFTWARE\Microsoft\DirectX\{5F8C0B1A-0000-0000-0000-0000000000A6}"
 @pytest.fixture
 def registry() -> Iterator[None]:
     """What a driver's installation and DirectX leave there."""
+    winreg: Any = importlib.import_module("winreg")
     qword, text, binary, dword = winreg.REG_QWORD, winreg.REG_SZ, winreg.REG_BINARY, winreg.REG_DWORD
-    keys = {
+    keys: dict[str, list[tuple[str, int, object]]] = {
         CLASS: [
             ("DriverDesc", text, RTX),
             ("DriverDate", text, "10-2-2026"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import shutil
 import subprocess
@@ -130,6 +131,15 @@ def test_a_lost_card_says_so_and_the_other_goes_on(world: World, watch: Watch) -
     assert metric(watch.exported, "NVIDIA RTX A4000", "gpu_utilization") == 0.36
 
 
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    """pytest has every access violation printed, also those that are caught."""
+    faulthandler.disable()
+    yield
+    faulthandler.enable()
+
+
+@pytest.mark.usefixtures("quiet")
 def test_a_crash_inside_the_library_is_the_drivers_fault_and_passes(world: World, watch: Watch) -> None:
     """ctypes turns an access violation into an exception: libraries do that while the driver restarts."""
     world.nvidia(GEFORCE).windows(NVIDIA).engine(4, CARD, 0, "3D", 31).write()
@@ -147,6 +157,7 @@ def test_a_crash_inside_the_library_is_the_drivers_fault_and_passes(world: World
     assert metric(watch.exported, RTX, "gpu_utilization") == 0.36
 
 
+@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("function", ["nvmlInit_v2", "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetName"])
 def test_a_crash_while_the_library_starts(world: World, watch: Watch, function: str) -> None:
     lines = {f"crash {function}": ""}

@@ -105,9 +105,9 @@ class World:
         self.counters: dict[str, object] = {}
         self.faults: list[str] = []  # lines of [counters] that are no counter
 
-    def nvidia(self, *gpus: Keys, version: str = "581.42", **lines: object) -> World:
+    def nvidia(self, *gpus: Keys, **lines: object) -> World:
         """NVIDIA's driver with these GPUs."""
-        self.driver = {"version": version, "cuda": 13000, **lines}
+        self.driver = {"version": "581.42", "cuda": 13000, **lines}
         self.gpus = [dict(gpu) for gpu in gpus]
         return self
 
