@@ -80,6 +80,13 @@ PATTERNS: tuple[Pattern, ...] = (
     # --- hardware
     Pattern("kernel-xid", "xid", r"NVRM: Xid \((?P<device>[^)]{1,40})\): (?P<xid>\d{1,3})\b", numbers=("xid",)),
     Pattern("gpu-fell-off-the-bus", "fallen off the bus", r"GPU.{0,60}fallen off the bus"),
+    Pattern("gpu-lost", "gpu is lost", r"GPU is lost"),
+    Pattern("gpu-lost", "nvml_error_gpu_is_lost", r"NVML_ERROR_GPU_IS_LOST"),
+    Pattern(
+        "gpu-handle-unknown-error",
+        "unable to determine the device handle",
+        r"Unable to determine the device handle for GPU.{0,40}: Unknown Error",
+    ),
     # --- several cards
     Pattern(
         "torch-unequal-gpus",

@@ -10,7 +10,7 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 
 _XID = "kernel-xid"
 _BUS = "gpu-fell-off-the-bus"
-_ECC = "gpu-ecc-error"
+_ECC = "cuda-error-214"  # uncorrectable ECC error
 #: NVIDIA's list of Xid errors: fell off the bus; double-bit ECC; row remapping failed; contained/uncontained ECC.
 _SURE = (48, 64, 79, 95)
 #: These have other possible causes as well (driver, NVLink, software).

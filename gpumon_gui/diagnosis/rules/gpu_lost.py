@@ -9,7 +9,10 @@ from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 _SAID = "gpu-lost"
+#: What nvidia-smi says of a card that does not answer; a lost one is the usual reason.
+_UNKNOWN = "gpu-handle-unknown-error"
 _ERROR = "driver.nvidia_smi_error"
+_LOST = "driver.lost_gpus"
 
 
 def _check(view: View) -> Outcome:
@@ -17,6 +20,12 @@ def _check(view: View) -> Outcome:
     error = view.text(_ERROR)
     if said is not None or (error is not None and "gpu is lost" in error.lower()):
         return Hit(Confidence.HIGH, quote(said) + cite(view, _ERROR))
+    lost = view.get(_LOST)
+    if isinstance(lost, list | tuple) and lost:
+        return Hit(Confidence.HIGH, cite(view, _LOST))
+    unknown = view.signal(_UNKNOWN)
+    if unknown is not None:
+        return Hit(Confidence.MEDIUM, quote(unknown))
     works = view.flag("driver.nvidia_smi_works")
     return CLEAR if works or error is not None else Lacks((_ERROR,))
 
@@ -40,8 +49,11 @@ RULE = Rule(
     help=Help(
         what=N_("Whether a GPU answers that it is lost."),
         why=N_("The driver no longer reaches the card; nothing runs on it until a restart."),
-        how=N_('nvidia-smi or the driver\'s library says "GPU is lost".'),
-        wrong=N_("Not wrong: the message is certain. An external GPU that was unplugged gives it too."),
+        how=N_(
+            'nvidia-smi or the driver\'s library says "GPU is lost", or cannot determine the handle of a card for an '
+            "unknown error."
+        ),
+        wrong=N_("An external GPU that was unplugged gives the same message."),
         todo=N_("Restart, then look for a fault of power, slot or card."),
     ),
     check=_check,
