@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Set
 from pathlib import Path
@@ -20,7 +21,7 @@ _NEEDED = (
     "licences/components.txt",
     "licences/LGPL-3.0.txt",
 )
-_UNWANTED = ("opengl32sw.dll", "tensorflow", "torch", "qt6webengine", "libcrypto")
+_UNWANTED = re.compile(r"opengl32sw\.dll|Qt6WebEngine|libcrypto|^_internal/(tensorflow|torch|babel|pytest)/")
 
 
 def faults(folder: Path, system: Set[str]) -> list[str]:
@@ -30,15 +31,19 @@ def faults(folder: Path, system: Set[str]) -> list[str]:
     ours = {file.name.lower() for file in files}
     for file in files:
         name = file.relative_to(folder).as_posix()
-        found += [f"{name} has no place here" for word in _UNWANTED if word in name.lower()]
+        if _UNWANTED.search(name):
+            found.append(f"{name} has no place here")
         data = file.read_bytes()
         if not data.startswith(b"MZ"):
             continue
         if any(mark in data[:256] for mark in _WINE_MARKS) or any(mark in data for mark in _LAB_MARKS):
             found.append(f"{name} comes from the lab, not from Windows")
-        for library in sorted(imports(data) - ours - system - _WINDOWS_ONLY):
-            if not library.startswith(("api-ms-", "ext-ms-")):
-                found.append(f"{name} needs {library}, which is neither here nor in Windows")
+        missing = sorted(imports(data) - ours - system - _WINDOWS_ONLY)
+        found += [
+            f"{name} needs {library}, which is neither here nor in Windows"
+            for library in missing
+            if not library.startswith(("api-ms-", "ext-ms-"))
+        ]
     return found
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -88,7 +89,8 @@ def start(words: Sequence[str], *, detached: bool = False) -> subprocess.Popen[b
     """Start a program; ``detached`` as Explorer does: without console and standard handles."""
     if detached:
         return subprocess.Popen(words, creationflags=_DETACHED_PROCESS, close_fds=True)
-    return subprocess.Popen(words)
+    # Said in full: otherwise a windowed program gets none of them.
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=sys.stdout, stderr=sys.stderr)
 
 
 def wait_for(what: Callable[[], object], seconds: float) -> bool:

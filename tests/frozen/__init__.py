@@ -1,0 +1,1 @@
+"""The built Windows program and its installer, run in the Windows lab."""

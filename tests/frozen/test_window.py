@@ -1,0 +1,57 @@
+"""The built window on a virtual screen: it opens in time, its sampler lives and dies with it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.frozen.conftest import seen
+
+LIMIT_S = 6.0  # the build measures the start with nothing else running; here other work may run beside
+MACHINE = ("--scenario", "windows-laptop")
+LOOKS = {
+    "light": (("--theme", "light", "--lang", "en"), ()),
+    "dark-chinese": (("--theme", "dark", "--lang", "zh_CN"), ("--windows11",)),
+    "scaled": (("--theme", "light", "--page", "processes", "--lang", "zh_CN"), ("--scale", "150")),
+}
+
+
+def look(folder: Path, picture: Path, ending: str, *words: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
+    return seen("window.py", folder / "gpumon-gui.exe", picture, ending, *MACHINE, *words, options=options)
+
+
+@pytest.mark.parametrize("name", sorted(LOOKS))
+def test_it_opens_shows_figures_and_ends_when_closed(folder: Path, pictures: Path, name: str) -> None:
+    words, options = LOOKS[name]
+    found = look(folder, pictures / f"{name}.png", "close", *words, options=options)
+    assert found["came"]
+    assert found["seconds"] < LIMIT_S
+    assert [title for title, _width, _height in found["windows"]] == ["windows-laptop – GPUMon"]
+    assert found["colours"] > 150  # an empty window has a dozen
+    assert (found["ended"], found["code"]) == (True, 0)
+    assert (found["child_ended"], found["left"]) == (True, [])
+
+
+def test_the_sampler_is_the_same_program_with_a_clean_environment(folder: Path, pictures: Path) -> None:
+    child = look(folder, pictures / "killed.png", "kill")["child"]
+    assert child["command"][0].endswith("\\gpumon-gui.exe")
+    assert child["command"][1] == "--sampler-child"
+    variables = child["variables"]
+    assert "PYINSTALLER_RESET_ENVIRONMENT" not in variables  # used up by the start
+    assert variables["_PYI_PARENT_PROCESS_LEVEL"] == "1"  # a main process, as if started by hand; a child's child has 2
+    assert "_MEIPASS2" not in variables
+
+
+def test_the_sampler_ends_when_the_window_is_killed(folder: Path, pictures: Path) -> None:
+    found = look(folder, pictures / "killed.png", "kill")
+    assert found["ended"]
+    assert found["code"] != 0
+    assert (found["child_ended"], found["left"]) == (True, [])
+
+
+def test_without_a_console_wrong_usage_is_a_box(folder: Path, pictures: Path) -> None:
+    found = seen("window.py", folder / "gpumon-gui.exe", pictures / "box.png", "close", "--no-such-option")
+    assert [title for title, _width, _height in found["windows"]] == ["GPUMon"]
+    assert (found["ended"], found["code"]) == (True, 2)
