@@ -14,7 +14,7 @@ from gpumon_gui.diagnosis.compat.capability import Capability, parse_capability
 from gpumon_gui.diagnosis.compat.drivers import cuda_of_driver
 from gpumon_gui.diagnosis.compat.gpus import product
 from gpumon_gui.diagnosis.compat.torch import System, bundled_cudnn
-from gpumon_gui.diagnosis.facts import UNKNOWN, View
+from gpumon_gui.diagnosis.facts import UNKNOWN, Signal, View
 from gpumon_gui.diagnosis.versions import Version, parse_version
 
 _CUDA_TAG = re.compile(r"\+cu(\d{2,4})\b")
@@ -98,7 +98,7 @@ def _vendor(gpu: Mapping[str, Any]) -> str:
         return vendor.lower()
     name = gpu.get("name")
     if not isinstance(name, str):
-        return ""
+        return "nvidia" if capability_of(gpu) is not None else ""  # only NVIDIA counts in compute capabilities
     return "nvidia" if "nvidia" in name.lower() or product(name) is not None else ""
 
 
@@ -180,3 +180,16 @@ def cudnn_majors(view: View) -> dict[int, str]:
     if bundled:
         found.setdefault(bundled[0], "torch.version")
     return found
+
+
+#: Files whose absence costs no GPU: TensorRT and NCCL; and the driver's own library, which is the driver's matter.
+_NO_LOSS = ("nvinfer", "nvonnx", "libnccl", "libcuda.so", "nvcuda.dll")
+
+
+def tensorflow_missing(view: View) -> tuple[Signal, ...]:
+    """The CUDA and cuDNN files that TensorFlow said it could not open."""
+    return tuple(
+        signal
+        for signal in view.signals("tf-library-not-found")
+        if not any(name in str(signal.values.get("library", "")).lower() for name in _NO_LOSS)
+    )

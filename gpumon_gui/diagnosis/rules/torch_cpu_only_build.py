@@ -8,7 +8,7 @@ from gpumon_gui.diagnosis.facts import UNKNOWN, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
-_SIGNALS = ("torch-not-compiled-with-cuda", "collect-env-torch-without-cuda")
+_SIGNALS = ("torch-not-compiled-with-cuda", "collect-env-torch-without-cuda", "torch-cpu-version")
 
 
 def _check(view: View) -> Outcome:
@@ -20,6 +20,9 @@ def _check(view: View) -> Outcome:
         return Hit(Confidence.HIGH, cite(view, "torch.version", "torch.cuda_build") + quote(printed))
     if build is UNKNOWN and printed is not None:
         return Hit(Confidence.HIGH, cite(view, "torch.version") + quote(printed))
+    if build is UNKNOWN and machine.torch_says_cpu(view):
+        sure = view.version("torch.version") is not None
+        return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, cite(view, "torch.version"))
     return Lacks(("torch.cuda_build",)) if build is UNKNOWN else CLEAR
 
 
@@ -40,8 +43,8 @@ RULE = Rule(
             '"pip install torch" gives this build.'
         ),
         how=N_(
-            'torch.version.cuda is None and torch.version.hip is None. The name of the version ("+cpu") is not '
-            "looked at: conda's CPU builds have none."
+            "torch.version.cuda is None and torch.version.hip is None. A version that ends in +cpu says the same; one "
+            "without it proves nothing, since conda's CPU builds have none."
         ),
         wrong=N_(
             "Not wrong where the facts come from the interpreter itself. A CPU build may be what you want on a "
@@ -50,7 +53,7 @@ RULE = Rule(
         todo=N_("Install the CUDA build that fits your driver, then check again."),
     ),
     check=_check,
-    needs=(("torch.cuda_build", *(f"signal:{kind}" for kind in _SIGNALS)),),
+    needs=(("torch.cuda_build", "torch.version", *(f"signal:{kind}" for kind in _SIGNALS)),),
     advise=_advise,
     explains=("code-runs-on-cpu",),
     frameworks=("torch",),

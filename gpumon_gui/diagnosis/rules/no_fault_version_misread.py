@@ -1,0 +1,71 @@
+"""Knows: that nvcc, nvidia-smi and torch name different CUDA versions by right. Must not know: real mismatches."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import machine
+from gpumon_gui.diagnosis.compat.drivers import driver_runs, minimum_driver
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Severity
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite
+from gpumon_gui.diagnosis.versions import Version, same_series, text
+
+
+def _check(view: View) -> Outcome:
+    driver = machine.driver_cuda(view)
+    if driver is None:
+        return Lacks(("driver.cuda_version",))
+    toolkit, torch = machine.toolkit_cuda(view), machine.torch_cuda(view)
+    if toolkit is None:
+        return Lacks(("toolkit.nvcc_version",))
+    if view.flag("torch.cuda_available") is True or machine.tensorflow_sees_gpu(view):
+        return CLEAR  # it works: nobody asks
+    if not driver_runs(driver, toolkit) or (torch is not None and not driver_runs(driver, torch)):
+        return CLEAR  # the driver is too old: a fault, of another rule
+    known = [version for version in (driver, toolkit, torch) if version is not None]
+    if all(same_series(version[:2], driver[:2]) for version in known):
+        return CLEAR
+    evidence = cite(view, "driver.cuda_version", "driver.version", "toolkit.nvcc_version", "toolkit.cuda_version")
+    return Hit(
+        Confidence.MEDIUM,
+        evidence + cite(view, "torch.cuda_build"),
+        {
+            "driver": text(driver),
+            "toolkit": text(toolkit[:2]),
+            "torch": text(torch) if torch is not None else "-",
+            "minimum": _minimum(view, torch or toolkit),
+        },
+    )
+
+
+def _minimum(view: View, build: Version) -> str:
+    found = minimum_driver(build, windows=machine.system(view) == "windows" or machine.is_wsl(view))
+    return text(found) if found is not None else "?"
+
+
+RULE = Rule(
+    code="no-fault-version-misread",
+    scope=Scope.ENVIRONMENT,
+    step=6,
+    severity=Severity.INFO,
+    title=N_(
+        "CUDA {driver} of nvidia-smi, {toolkit} of nvcc and {torch} of PyTorch need not agree: the driver ({minimum} "
+        "or newer is enough) runs them"
+    ),
+    help=Help(
+        what=N_("Whether different CUDA versions in nvidia-smi, nvcc and the framework are a fault."),
+        why=N_(
+            "They name different things: what the driver can run, which toolkit compiles, and which libraries the "
+            "framework was built with. People change a healthy installation to make them equal."
+        ),
+        how=N_(
+            "The driver is at or above the minimum of each CUDA major version (minor versions are compatible from CUDA "
+            "11 on), and the versions differ."
+        ),
+        wrong=N_("Compiling extensions does need a toolkit of the framework's CUDA version."),
+        todo=N_("Nothing. Look for the cause elsewhere."),
+    ),
+    check=_check,
+    needs=(("driver.cuda_version", "driver.version"),),
+    links=("https://docs.nvidia.com/deploy/cuda-compatibility/",),
+)

@@ -1,0 +1,109 @@
+"""Knows: TensorFlow that cannot open its CUDA libraries. Must not know: which version they would need to be."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import advice, machine, remedies
+from gpumon_gui.diagnosis.compat.tensorflow import LAST_WINDOWS_GPU
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
+from gpumon_gui.diagnosis.versions import text
+
+_LIBRARY, _DROPPED, _NO_CUDART = "tf-library-not-found", "tf-dlopen-failed", "tf-no-cudart"
+
+
+def _check(view: View) -> Outcome:
+    version = machine.tensorflow_version(view)
+    if machine.tensorflow_sees_gpu(view):
+        return CLEAR
+    if machine.system(view) == "windows" and version is not None and version[:2] > LAST_WINDOWS_GPU:
+        return CLEAR
+    missing, dropped, cudart = machine.tensorflow_missing(view), view.signal(_DROPPED), view.signal(_NO_CUDART)
+    if not missing and dropped is None and cudart is None:
+        return Lacks(("log",))
+    evidence = quote(*missing[:3], dropped, cudart) + cite(view, "tensorflow.version", "tensorflow.gpu_count")
+    names = ", ".join(dict.fromkeys(str(signal.values["library"]) for signal in missing))
+    values = {"libraries": names}
+    title = None if names else N_("TensorFlow cannot open its CUDA libraries")
+    if dropped is not None:
+        return Hit(Confidence.HIGH, evidence, values, title=title)
+    # Without a GPU these lines are printed too, and mean nothing.
+    there = bool(machine.nvidia_gpus(view)) or view.flag("driver.nvidia_smi_works") is True
+    there = there or view.flag("torch.cuda_available") is True or view.number("tensorflow.gpu_count") == 0
+    return Hit(Confidence.MEDIUM if there else Confidence.LOW, evidence, values, title=title)
+
+
+def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    build = remedies.tensorflow_of(view)
+    if advice.is_windows(view):
+        if build is None:
+            return (advice.say(N_("Install the CUDA and cuDNN versions that this TensorFlow was built with.")),)
+        return (
+            advice.say(
+                N_("TensorFlow {version} needs CUDA {cuda} and cuDNN {cudnn}. In a conda environment:"),
+                f"conda install --channel conda-forge cudatoolkit={text(build.cuda)} cudnn={text(build.cudnn)}",
+                version=build.latest,
+                cuda=text(build.cuda),
+                cudnn=text(build.cudnn),
+            ),
+            advice.check(advice.run_python(view, remedies.TF_WORKS)),
+        )
+    packages = machine.known_packages(view) or {}
+    if any(name.startswith("nvidia-cudnn") for name in packages):
+        # The packages are there, and TensorFlow (2.16.1, or under poetry's layout) does not find their folders.
+        return (
+            advice.say(
+                N_("The libraries are installed as packages but not found. Show the loader their folders:"),
+                "export LD_LIBRARY_PATH=$("
+                + advice.python_of(view)
+                + " -c \"import glob, sysconfig; print(':'.join(glob.glob(sysconfig.get_path('purelib') + "
+                "'/nvidia/*/lib')))\"):$LD_LIBRARY_PATH",
+            ),
+            advice.check(advice.run_python(view, remedies.TF_WORKS)),
+        )
+    if build is not None and not build.extra:
+        return (
+            advice.say(
+                N_("TensorFlow {version} needs CUDA {cuda} and cuDNN {cudnn}. In a conda environment:"),
+                f"conda install --channel conda-forge cudatoolkit={text(build.cuda)} cudnn={text(build.cudnn)}",
+                version=build.latest,
+                cuda=text(build.cuda),
+                cudnn=text(build.cudnn),
+            ),
+            advice.check(advice.run_python(view, remedies.TF_WORKS)),
+        )
+    keep = view.text("tensorflow.version") if build is not None else None
+    return (
+        *remedies.tensorflow_with_cuda(view, keep or ""),
+        advice.say(
+            N_("To see which file fails, start with the variable set; newer releases name it only then:"),
+            "TF_CPP_MAX_VLOG_LEVEL=3 "
+            + advice.run_python(view, "import tensorflow as tf; tf.config.list_physical_devices()"),
+        ),
+    )
+
+
+RULE = Rule(
+    code="tf-cuda-libs-not-found",
+    scope=Scope.ENVIRONMENT,
+    step=8,
+    severity=Severity.BLOCKS,
+    title=N_("TensorFlow cannot open CUDA libraries: {libraries}"),
+    help=Help(
+        what=N_("Whether TensorFlow opens every CUDA and cuDNN file that it needs."),
+        why=N_("TensorFlow opens them by name when it starts. One that is missing drops every GPU, without an error."),
+        how=N_(
+            '"Cannot dlopen some GPU libraries", "Could not load dynamic library", or "Could not find cuda drivers": '
+            "the last one means that the CUDA run-time library is missing, and says nothing about the driver."
+        ),
+        wrong=N_("On a machine without a GPU the same lines are printed. They mean nothing there."),
+        todo=N_("Install the CUDA and cuDNN of this TensorFlow, or show the loader the folders where they are."),
+    ),
+    check=_check,
+    needs=((f"signal:{_LIBRARY}", f"signal:{_DROPPED}", f"signal:{_NO_CUDART}"),),
+    advise=_advise,
+    explains=("code-runs-on-cpu",),
+    frameworks=("tensorflow",),
+    links=("https://www.tensorflow.org/install/pip", "https://www.tensorflow.org/install/source#gpu"),
+)
