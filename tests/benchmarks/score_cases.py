@@ -94,7 +94,8 @@ def main(words: Sequence[str] | None = None) -> int:
     for name, group in (("all", scored), ("strong", strong)):
         primary, first_three, wrong = percentages(group)
         print(f"{name:8} {len(group):5} {primary:7.1f}% {first_three:7.1f}% {wrong:11.1f}%")
-    print("\nnot primary (* strong label, ! wrong and sure, 3 among the first three):")
+    if any(not case.primary for case in scored):
+        print("\nnot primary (* strong label, ! wrong and sure, 3 among the first three):")
     for case in scored:
         if not case.primary:
             marks = "".join(
