@@ -16,6 +16,8 @@ System = Literal["linux", "windows", "macos"]
 
 #: The driver level taken for granted when it is not known: CUDA 12 drivers exist since December 2022.
 _USUAL_LEVEL: Final[Version] = (12, 0)
+#: Among the builds that such a driver starts, the newest that has code for old and for most new GPUs.
+_USUAL_CHOICE: Final[Version] = (12, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ def best_torch_index(
             and _has_code(candidate, variant, compute_capability, system, aarch64)
         ]
         if fitting:
-            variant = _preferred(fitting, level)
+            variant = _preferred(fitting, driver_cuda or _USUAL_CHOICE)
             return TorchChoice(index_url(variant), candidate.latest, variant)
     return None
 
