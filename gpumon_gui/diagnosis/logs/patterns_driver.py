@@ -222,7 +222,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         "docker-no-gpu-driver",
         "could not select device driver",
-        r"could not select device driver \S* with capabilities: \[\[.*?gpu",
+        r"could not select device driver (?:\S+ )?with capabilities: \[\[.*?gpu",
     ),
     Pattern("docker-no-gpu-driver", "gpu vendor from cdi", r"failed to discover GPU vendor from CDI"),
     Pattern(

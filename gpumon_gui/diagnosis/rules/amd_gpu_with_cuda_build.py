@@ -14,7 +14,9 @@ def _check(view: View) -> Outcome:
     if hardware.has_nvidia(view) is True or (makers and None not in makers and "amd" not in makers):
         return CLEAR
     if "amd" not in makers or hardware.has_nvidia(view) is None:
-        return Lacks(("gpus",))
+        # With an NVIDIA card Windows has a driver by itself: its absence is a hint, no more.
+        none = view.signal("torch-no-driver") if advice.is_windows(view) and not makers else None
+        return Lacks(("gpus",)) if none is None else Hit(Confidence.LOW, quote(none), title=_PERHAPS)
     if view.text("torch.hip_build") is not None:
         return CLEAR
     facts = cite(view, "gpus", "torch.version", "torch.cuda_build", "torch.hip_build", "torch.cuda_available")
@@ -43,6 +45,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
 
 _ROCM_INDEX = f"{advice.PYTORCH_INDEX}/rocm6.4"
 _CHECK = 'python -c "import torch_directml; print(torch_directml.device_name(0))"'
+_PERHAPS = N_("No NVIDIA driver was found: this PyTorch is for NVIDIA cards and cannot use an AMD card")
 _WINDOWS = N_(
     "On Windows, AMD publishes its own PyTorch builds for some Radeon cards; see the link. CUDA builds never use an "
     "AMD card."

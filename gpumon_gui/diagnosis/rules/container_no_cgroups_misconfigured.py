@@ -13,6 +13,8 @@ def _check(view: View) -> Outcome:
     unknown = view.signal("nvml-unknown-error")
     setting = view.signal("no-cgroups-setting")
     start = view.signal("container-nvml-fails-at-start")
+    if unknown is None and machine.is_wsl(view) and hardware.in_container(view):
+        unknown = view.signal("nvml-blocked-by-system")  # what WSL says when its device may not be opened
     if unknown is None and setting is None:
         return Lacks(("log",))
     if hardware.in_container(view) is False and setting is None:

@@ -29,6 +29,9 @@ def _check(view: View) -> Outcome:
         return CLEAR
     if windows and hardware.has_nvidia(view) and view.flag("driver.nvidia_smi_works") is False:
         return Hit(Confidence.MEDIUM, cite(view, "driver.nvidia_smi_works", "driver.nvidia_smi_error") + facts)
+    none = view.signal("torch-no-driver")
+    if windows and none is not None:
+        return Hit(Confidence.MEDIUM if hardware.has_nvidia(view) else Confidence.LOW, quote(none) + facts)
     return Lacks(("driver.nvidia_smi_works",))
 
 

@@ -16,6 +16,9 @@ def _check(view: View) -> Outcome:
     wsl = view.flag("os.wsl")
     facts = cite(view, "gpus", "os.wsl")
     if blocked is not None and wsl is not False:
+        if hardware.in_container(view) and not tcc:
+            # A container in WSL that may not open the device says the same.
+            return Hit(Confidence.LOW, quote(blocked) + facts)
         return Hit(Confidence.HIGH if tcc or wsl else Confidence.MEDIUM, quote(blocked) + facts)
     if tcc and wsl is True:
         return Hit(Confidence.HIGH, facts)
