@@ -60,13 +60,15 @@ class Document:
     """All that is known: facts (validated, without :data:`UNTRUSTED_KEYS`), signals, and where each fact is from.
 
     ``origins`` maps a path to its origin; the longest path that is a prefix counts. ``log_given`` tells a log without
-    signals from no log at all.
+    signals from no log at all. ``own_signals`` are what each environment printed, in the order of
+    ``facts["environments"]``; the machine's view has them too.
     """
 
     facts: Mapping[str, Any] = field(default_factory=dict)
     signals: tuple[Signal, ...] = ()
     origins: Mapping[str, Origin] = field(default_factory=dict)
     log_given: bool = False
+    own_signals: tuple[tuple[Signal, ...], ...] = ()
 
     def views(self) -> Iterator[View]:
         """One view of the machine, then one per environment; an environment sees the machine's facts too."""
@@ -77,10 +79,12 @@ class Document:
             # A single environment at the top level, or a log alone: one subject for everything.
             yield View(MACHINE if not own else _subject(own), {**shared, **own}, self.signals, self.origins, both=True)
         elif environments:
-            yield View(MACHINE, shared, self.signals, self.origins)
+            everything = (*self.signals, *(signal for signals in self.own_signals for signal in signals))
+            yield View(MACHINE, shared, everything, self.origins)
         for index, environment in enumerate(environments):
+            signals = self.own_signals[index] if index < len(self.own_signals) else ()
             yield View(
-                _subject(environment), {**shared, **environment}, (), self.origins, prefix=f"environments.{index}."
+                _subject(environment), {**shared, **environment}, signals, self.origins, prefix=f"environments.{index}."
             )
 
 

@@ -243,3 +243,8 @@ def which(gateway: Gateway, name: str) -> str | None:
         if is_file(gateway, path):
             return path
     return None
+
+
+def info_name(info: FileInfo | None) -> str | None:
+    """The last part of the real path: what a link such as ``…/driver`` points to."""
+    return info.real_path.rpartition("/")[2] if info is not None else None

@@ -18,7 +18,7 @@ from pathlib import Path
 TIMEOUT_S = 1500
 
 
-class NoPython(Exception):
+class NoPython(Exception):  # noqa: N818
     """This machine has no interpreter of the wanted version."""
 
 
