@@ -34,7 +34,8 @@ def pytest_words(folder: Path) -> list[str]:
     build(folder)
     stand_ins = [word for name in ("pdh", "nvml") for word in ("--dll", str(folder / f"{name}.dll"))]
     told = ["-e", f"GPUMON_STAND_INS={folder}"]
-    return [str(PYTHON), str(LAB), "python", "-t", str(LIMIT_S), *stand_ins, *told, str(SUITE)]
+    screen = ["--size", "2560x1600"]  # as large as the largest window under test
+    return [str(PYTHON), str(LAB), "python", "-t", str(LIMIT_S), *screen, *stand_ins, *told, str(SUITE)]
 
 
 def build(folder: Path) -> None:

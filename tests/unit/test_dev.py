@@ -191,3 +191,11 @@ def test_the_command_is_the_systems_own(system_packages: ModuleType, monkeypatch
     assert system_packages.command(needs, "fedora") == "sudo dnf install 'libEGL.so.1()(64bit)' xorg-x11-server-Xvfb"
     assert system_packages.command(needs, "arch") == "sudo pacman -S --needed libglvnd xorg-server-xvfb"
     assert "libEGL.so.1" in system_packages.command(needs, "")
+
+
+def test_a_machine_that_cannot_have_the_lab_is_told_so(
+    stages: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(stages.winlab, "cannot_run", lambda: "no root here")
+    assert stages.run((stages.Stage("w", "Windows", tests="t", lab=True),)) == 0
+    assert "(not run: no root here)" in capsys.readouterr().out
