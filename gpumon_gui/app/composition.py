@@ -78,6 +78,7 @@ def run_window(arguments: Arguments) -> int:
     window.hide()
     window.deleteLater()
     app.processEvents()
+    qInstallMessageHandler(None)  # what Qt says after Python's end must not call Python
     return code
 
 

@@ -18,7 +18,9 @@ from pathlib import Path
 _X_DISPLAY = re.compile(r"^(?P<host>.*):(?P<number>\d+)(\.\d+)?$")
 _TIMEOUT_S = 2.0
 #: Plug-ins that need no display.
-_HEADLESS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs")
+_HEADLESS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs", "minimalegl", "vkkhrdisplay")
+_WAYLAND = ("wayland", "wayland-egl", "wayland-brcm")
+_PLUGIN_FOLDERS = ("QT_QPA_PLATFORM_PLUGIN_PATH", "QT_PLUGIN_PATH")
 
 
 def display_refused(environ: Mapping[str, str] = os.environ, platform: str = sys.platform) -> str | None:
@@ -29,19 +31,27 @@ def display_refused(environ: Mapping[str, str] = os.environ, platform: str = sys
     """
     if platform in ("win32", "darwin"):
         return None
-    chosen = environ.get("QT_QPA_PLATFORM", "").split(";")[0].split(":")[0]
-    if chosen in _HEADLESS:
+    # Qt tries the plug-ins named one after the other; without a choice X11 is what Wayland falls back to.
+    chosen = [name.split(":")[0] for name in environ.get("QT_QPA_PLATFORM", "").split(";") if name]
+    if not chosen:
+        wayland, x11 = environ.get("WAYLAND_DISPLAY"), environ.get("DISPLAY")
+        chosen = [*(["wayland"] if wayland else []), *(["xcb"] if x11 or not wayland else [])]
+    reasons = [_refused(name, environ) for name in chosen]
+    return None if None in reasons else reasons[-1]
+
+
+def _refused(plugin: str, environ: Mapping[str, str]) -> str | None:
+    """Why one of Qt's platform plug-ins cannot work."""
+    if plugin in _HEADLESS:
         return None
-    wayland = environ.get("WAYLAND_DISPLAY", "") if chosen in ("", "wayland", "wayland-egl") else ""
-    if wayland:
-        # Qt falls back to xcb by itself when Wayland fails and X works.
-        refused = _wayland_refused(wayland, environ.get("XDG_RUNTIME_DIR", ""))
-        if refused is None or not environ.get("DISPLAY"):
-            return refused
-    display = environ.get("DISPLAY", "")
-    if not display:
-        return "DISPLAY not set"
-    return _x_refused(display, environ)
+    if plugin == "xcb":
+        display = environ.get("DISPLAY", "")
+        return _x_refused(display, environ) if display else "DISPLAY not set"
+    if plugin in _WAYLAND:
+        return _wayland_refused(environ.get("WAYLAND_DISPLAY") or "wayland-0", environ.get("XDG_RUNTIME_DIR", ""))
+    if any(environ.get(name) for name in _PLUGIN_FOLDERS):  # it may lie there
+        return None
+    return f"QT_QPA_PLATFORM={plugin}"  # Qt would end the process with abort()
 
 
 def _wayland_refused(name: str, runtime: str) -> str | None:
@@ -55,7 +65,7 @@ def _x_refused(display: str, environ: Mapping[str, str]) -> str | None:
     if match is None:
         return named
     host, number = match["host"], int(match["number"])
-    cookies = _cookies(number, Path(environ.get("XAUTHORITY") or Path.home() / ".Xauthority"))
+    cookies = _cookies(number, Path(environ.get("XAUTHORITY") or os.path.expanduser("~/.Xauthority")))  # noqa: PTH111
     try:
         if host in ("", "unix"):
             answer = _greet_local(number, cookies)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 
 from gpumon_gui import __version__
+from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import LANGUAGES, _, locale_root
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import SOURCE_TEXT
@@ -58,7 +59,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _folders() -> dict[str, str]:
-    found = paths.folders()
+    try:
+        found = paths.folders()
+    except GpumonError:  # no home: nothing will be kept
+        return {}
     return {"config": str(found.config), "data": str(found.data), "logs": str(found.logs)}
 
 

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import platformdirs
 
+from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.messages import _
+
 #: A frozen build beside which this file lies is portable: everything stays in ``data`` beside it.
 PORTABLE_MARK = "portable.txt"
 PORTABLE_FOLDER = "data"
@@ -27,14 +30,20 @@ class Folders:
 
 
 def folders() -> Folders:
-    """Those of this program and user. Windows: ``%LOCALAPPDATA%\\GPUMon``; Linux: the XDG base directories."""
+    """Those of this program and user. Windows: ``%LOCALAPPDATA%\\GPUMon``; Linux: the XDG base directories.
+
+    Raises GpumonError for an account without a home.
+    """
     beside = _portable_folder()
     if beside is not None:
         return Folders(beside, beside, beside / "logs", is_portable=True)
     name = "GPUMon" if sys.platform == "win32" else "gpumon"
     # Not the roaming profile: figures of this machine say nothing on another.
     dirs = platformdirs.PlatformDirs(name, appauthor=False)
-    return Folders(dirs.user_config_path, dirs.user_data_path, dirs.user_log_path)
+    try:
+        return Folders(dirs.user_config_path, dirs.user_data_path, dirs.user_log_path)
+    except RuntimeError as error:  # an account without an entry and without HOME: in containers
+        raise GpumonError(_("This account has no home folder: set the environment variable HOME.")) from error
 
 
 def _portable_folder() -> Path | None:

@@ -432,7 +432,7 @@ class MainWindow(QWidget):
 
     @Slot()
     def _on_save(self) -> None:
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.PicturesLocation) or str(Path.home())
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.PicturesLocation) or "."
         dialog = QFileDialog(self, _("Save page as picture"), str(Path(folder) / f"gpumon-{self._page.name}.png"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilter(_("PNG picture") + " (*.png)")

@@ -85,6 +85,11 @@ def test_a_picture_that_cannot_be_written_says_why() -> None:
     assert (done.returncode, done.stderr) == (2, said)
 
 
+def test_talkative_qt_does_not_crash_the_end(tmp_path: Path) -> None:
+    words = ("--demo", "--screenshot", str(tmp_path / "x.png"), "--after", "0", "--size", "800x600")
+    assert run(*words, QT_LOGGING_RULES="*=true").returncode == 0
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking them")
 def test_ctrl_c_while_the_window_is_made_ends_without_a_trace() -> None:
     script = (

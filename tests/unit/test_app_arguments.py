@@ -9,6 +9,7 @@ import struct
 import sys
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -110,6 +111,35 @@ def test_a_plugin_that_needs_no_display_is_taken_at_its_word(plugin: str) -> Non
 
 def test_windows_always_has_a_display() -> None:
     assert display_refused({}, "win32") is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="X11 and Wayland")
+def test_an_account_without_a_home_has_no_cookies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", _no_entry)
+    assert (display_refused({"DISPLAY": ":4093"}, "linux") or "").startswith("DISPLAY=:4093: ")
+
+
+def _no_entry(uid: int) -> NoReturn:
+    raise KeyError(uid)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="X11 and Wayland")
+@pytest.mark.parametrize(
+    ("environ", "refused"),
+    [
+        ({"QT_QPA_PLATFORM": "wayland", "DISPLAY": ":4093"}, "WAYLAND_DISPLAY=wayland-0: No such file or directory"),
+        ({"QT_QPA_PLATFORM": "dxcb"}, "QT_QPA_PLATFORM=dxcb"),
+        ({"QT_QPA_PLATFORM": "dxcb;xcb"}, "DISPLAY not set"),
+        ({"QT_QPA_PLATFORM": "wayland;offscreen"}, None),
+        ({"QT_QPA_PLATFORM": "dxcb", "QT_PLUGIN_PATH": "/opt/deepin"}, None),
+        ({"QT_QPA_PLATFORM": ";"}, "DISPLAY not set"),
+    ],
+)
+def test_every_plugin_named_must_fail_before_the_window_is_refused(
+    environ: dict[str, str], refused: str | None, tmp_path: Path
+) -> None:
+    assert display_refused({"XDG_RUNTIME_DIR": str(tmp_path), **environ}, "linux") == refused
 
 
 @pytest.mark.parametrize("name", [":4093", "nonsense", "127.0.0.1:4093"])

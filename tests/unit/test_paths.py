@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from gpumon_gui.cli.main import run
+from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.system import paths
 
 
@@ -26,6 +29,19 @@ def test_linux_uses_the_base_directories(tmp_path: Path, monkeypatch: pytest.Mon
     assert (found.config, found.data) == (tmp_path / "CONFIG/gpumon", tmp_path / "DATA/gpumon")
     assert found.logs.is_relative_to(tmp_path / "STATE/gpumon")
     assert not found.is_portable
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="accounts of containers")
+def test_an_account_without_a_home_is_told_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_entry(uid: int) -> NoReturn:
+        raise KeyError(uid)
+
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", no_entry)
+    with pytest.raises(GpumonError, match="set the environment variable HOME"):
+        paths.folders()
+    assert run(["self-test"]) == 0
 
 
 @pytest.mark.skipif(sys.platform != "win32", reason="%LOCALAPPDATA% is Windows'")
