@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from gpumon_gui.diagnosis.facts import SCHEMA, Document, Origin, Signal
 from gpumon_gui.diagnosis.facts_file import parse_facts
 from gpumon_gui.diagnosis.finding import Finding
-from gpumon_gui.diagnosis.logs.reader import read
+from gpumon_gui.diagnosis.logs.reader import LogFacts, read
 
 CASES = Path(__file__).parent / "cases"
 EXPECTATIONS = ("hit", "clear", "lacks")
@@ -58,7 +59,12 @@ def read_document(facts: Mapping[str, Any], log: str | None) -> Document:
     document = parse_facts(facts)
     if log is None:
         return document
-    return read(log.encode()).merge_into(document)
+    return _read(log).merge_into(document)
+
+
+@cache
+def _read(log: str) -> LogFacts:
+    return read(log.encode())
 
 
 def load(path: Path) -> list[Case]:

@@ -17,7 +17,7 @@ def _check(view: View) -> Outcome:
         # With an NVIDIA card Windows has a driver by itself: its absence is a hint, no more.
         none = view.signal("torch-no-driver") if advice.is_windows(view) and not makers else None
         return Lacks(("gpus",)) if none is None else Hit(Confidence.LOW, quote(none), title=_PERHAPS)
-    if view.text("torch.hip_build") is not None:
+    if view.text("torch.hip_build") is not None or "rocm" in (view.text("torch.version") or "").lower():
         return CLEAR
     facts = cite(view, "gpus", "torch.version", "torch.cuda_build", "torch.hip_build", "torch.cuda_available")
     said = view.signal(*_SIGNS)
