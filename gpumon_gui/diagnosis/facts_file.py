@@ -1,8 +1,9 @@
-"""Knows: a facts document as a file or JSON value, and which types its keys have. Must not know: rules, logs, probes.
+"""Knows: a facts document as a file or JSON value, and which types its keys have. Must not know: rules, probes.
 
 The schema is ``gpumon-facts/1``. Every key is optional, unknown keys are kept and ignored, and version fields may hold
 prose ("3.8 (conda)"). ``null`` stands for "there is none" wherever a single value is expected. A report
-(``gpumon-report/1``) is read by the facts inside it.
+(``gpumon-report/1``) is read by the facts inside it. Texts that programs printed (``torch.warnings``,
+``tensorflow.log`` …) become signals as a log's do.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.files import cannot_read, check_regular_file, printable, shown
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.facts import SCHEMA, UNTRUSTED_KEYS, Document
+from gpumon_gui.diagnosis.logs.captured import with_captured
 
 _REPORT_SCHEMA: Final = "gpumon-report/1"
 #: A facts document of a big machine is some 100 kB; what is far beyond is another file.
@@ -180,6 +182,7 @@ _DOCUMENT: Final = _object(
         cuda_version=_text,
         nvidia_smi_works=_flag,
         nvidia_smi_path=_text,
+        nvidia_smi_on_path=_flag,
         nvidia_smi_error=_text,
         library_version=_text,
         kernel_module_version=_text,
@@ -201,7 +204,7 @@ _DOCUMENT: Final = _object(
 )
 
 
-def load_facts(path: Path) -> Document:
+def load(path: Path) -> Document:
     """The document in a file. Raises UnreadableInput naming the file, and the place in it."""
     where = shown(path)
     check_regular_file(path)
@@ -224,12 +227,12 @@ def load_facts(path: Path) -> Document:
     except (ValueError, RecursionError) as error:
         raise UnreadableInput(_("{path}: not a facts document.").format(path=where)) from error
     try:
-        return parse_facts(value)
+        return parse(value)
     except UnreadableInput as error:
         raise UnreadableInput(f"{where}: {error}") from error
 
 
-def parse_facts(value: Any) -> Document:
+def parse(value: Any) -> Document:
     """The document in a JSON value: validated, without what people said. Raises UnreadableInput naming the key."""
     if isinstance(value, Mapping) and value.get("schema") == _REPORT_SCHEMA and isinstance(value.get("facts"), Mapping):
         value = {"schema": SCHEMA, **value["facts"]}
@@ -242,7 +245,7 @@ def parse_facts(value: Any) -> Document:
     except _Wrong as wrong:
         raise UnreadableInput(f"{printable(wrong.path)}: {_(wrong.expected)}") from None
     facts = {key: _trusted(entry) if key == "environments" else entry for key, entry in value.items()}
-    return Document({key: facts[key] for key in facts if key not in (*UNTRUSTED_KEYS, "schema")})
+    return with_captured(Document({key: facts[key] for key in facts if key not in (*UNTRUSTED_KEYS, "schema")}))
 
 
 def _trusted(environments: list[Mapping[str, Any]]) -> list[dict[str, Any]]:

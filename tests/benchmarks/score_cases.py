@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpumon_gui.diagnosis.engine import diagnose
-from gpumon_gui.diagnosis.facts_file import parse_facts
+from gpumon_gui.diagnosis.facts_file import parse
 from gpumon_gui.diagnosis.finding import Confidence, Finding
 from gpumon_gui.diagnosis.logs.reader import read
 from gpumon_gui.diagnosis.rules.table import RULES
@@ -53,7 +53,7 @@ class Scored:
 
 def score(case: dict[str, Any]) -> Scored:
     """Diagnose one case."""
-    document = parse_facts(case["facts"])
+    document = parse(case["facts"])
     if case["log"] is not None:
         document = read(case["log"].encode()).merge_into(document)
     diagnosis = diagnose(document, RULES)

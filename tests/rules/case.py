@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from gpumon_gui.diagnosis.facts import SCHEMA, Document, Origin, Signal
-from gpumon_gui.diagnosis.facts_file import parse_facts
+from gpumon_gui.diagnosis.facts_file import parse
 from gpumon_gui.diagnosis.finding import Finding
 from gpumon_gui.diagnosis.logs.reader import LogFacts, read
 
@@ -56,7 +56,7 @@ class Case:
 
 def read_document(facts: Mapping[str, Any], log: str | None) -> Document:
     """Facts and log joined by the public path."""
-    document = parse_facts(facts)
+    document = parse(facts)
     if log is None:
         return document
     return _read(log).merge_into(document)

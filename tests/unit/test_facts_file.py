@@ -10,7 +10,7 @@ import pytest
 
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.diagnosis.facts import SCHEMA, UNKNOWN, Document, View
-from gpumon_gui.diagnosis.facts_file import load_facts, parse_facts
+from gpumon_gui.diagnosis.facts_file import load, parse
 from tests.wording import no_such_file
 
 
@@ -51,19 +51,19 @@ def only_view(document: Document) -> View:
 )
 def test_a_wrong_type_names_its_path(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(UnreadableInput) as caught:
-        parse_facts(facts(**keys))
+        parse(facts(**keys))
     assert str(caught.value).startswith(message)
 
 
 @pytest.mark.parametrize("value", [None, [], "facts", 3, {}, {"schema": "gpumon-facts/2"}, {"schema": 1}])
 def test_another_kind_of_document_is_named(value: object) -> None:
     with pytest.raises(UnreadableInput):
-        parse_facts(value)
+        parse(value)
 
 
 def test_versions_in_prose_are_no_error() -> None:
     view = only_view(
-        parse_facts(
+        parse(
             facts(
                 interpreter={"version": "3.8 (conda)"},
                 torch={"version": "<=2.3.1"},
@@ -78,33 +78,54 @@ def test_versions_in_prose_are_no_error() -> None:
 
 
 def test_null_is_a_value_and_absence_is_unknown() -> None:
-    view = only_view(parse_facts(facts(torch={"cuda_build": None}, driver={"version": None})))
+    view = only_view(parse(facts(torch={"cuda_build": None}, driver={"version": None})))
     assert view.get("torch.cuda_build") is None
     assert view.get("driver.version") is None
     assert view.get("torch.hip_build") is UNKNOWN
 
 
 def test_unknown_keys_are_kept() -> None:
-    document = parse_facts(facts(torch={"magma": "2.6"}, future={"key": [1, None, {"a": 2}]}))
+    document = parse(facts(torch={"magma": "2.6"}, future={"key": [1, None, {"a": 2}]}))
     assert document.facts == {"torch": {"magma": "2.6"}, "future": {"key": [1, None, {"a": 2}]}}
 
 
 def test_what_people_say_never_reaches_the_rules() -> None:
     words = {"observed": {"gpu_util": 0}, "other": {"torch_build": "CPU-only"}, "framework": "torch"}
-    document = parse_facts(facts(**words, gpu_count=1, environments=[{**words, "torch": {"version": "2.5"}}]))
+    document = parse(facts(**words, gpu_count=1, environments=[{**words, "torch": {"version": "2.5"}}]))
     assert document.facts == {"gpu_count": 1, "environments": [{"torch": {"version": "2.5"}}]}
 
 
 def test_a_saved_report_is_read_by_its_facts() -> None:
     report = {"schema": "gpumon-report/1", "verdicts": [], "facts": {"gpu_count": 2}}
-    assert parse_facts(report).facts == {"gpu_count": 2}
+    assert parse(report).facts == {"gpu_count": 2}
+
+
+TOO_OLD = "CUDA initialization: The NVIDIA driver on your system is too old (found version 11040)."
+
+
+def test_what_a_program_printed_is_read_like_a_log() -> None:
+    document = parse(facts(torch={"warnings": [TOO_OLD]}, os={"family": "linux"}))
+    (signal,) = only_view(document).signals("torch-driver-too-old")
+    assert signal.origin.source == "torch.warnings"
+    assert signal.framework == "torch"
+    assert not document.log_given
+
+
+def test_what_an_environment_printed_stays_its_own() -> None:
+    document = parse(
+        facts(
+            environments=[{"interpreter": {"path": "/a"}}, {"interpreter": {"path": "/b"}, "torch": {"error": TOO_OLD}}]
+        )
+    )
+    seen = {view.subject: len(view.signals("torch-driver-too-old")) for view in document.views()}
+    assert (seen["/a"], seen["/b"]) == (0, 1)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_a_file_in_the_encodings_editors_and_shells_write(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "事实.json"
     path.write_text(json.dumps(facts(os={"name": "Windows 11 家庭版"}), ensure_ascii=False), encoding=encoding)
-    assert load_facts(path).facts == {"os": {"name": "Windows 11 家庭版"}}
+    assert load(path).facts == {"os": {"name": "Windows 11 家庭版"}}
 
 
 @pytest.mark.parametrize(
@@ -122,12 +143,12 @@ def test_a_broken_file_gives_one_line(tmp_path: Path, content: bytes, message: s
     path = tmp_path / "facts.json"
     path.write_bytes(content)
     with pytest.raises(UnreadableInput) as caught:
-        load_facts(path)
+        load(path)
     assert str(caught.value) == message.format(path=path)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "facts.json"
     with pytest.raises(UnreadableInput) as caught:
-        load_facts(path)
+        load(path)
     assert str(caught.value) == f"{path}: cannot be read ({no_such_file()})."
