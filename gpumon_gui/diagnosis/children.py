@@ -90,7 +90,8 @@ def users_variables(environ: Mapping[str, str], mine: Own) -> dict[str, str]:
 
 
 def _within(path: str, root: str) -> bool:
-    return bool(path) and (path == root or path.startswith(root.rstrip("/\\") + os.sep))
+    full = os.path.abspath(path)  # noqa: PTH100 - an entry of a variable may be relative; nothing is resolved
+    return bool(path) and (full == root or full.startswith(root.rstrip("/\\") + os.sep))
 
 
 class _Kept:

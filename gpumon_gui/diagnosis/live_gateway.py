@@ -78,7 +78,7 @@ class LiveGateway:
             timeout_s=command.timeout_s,
             limit_bytes=command.limit_bytes,
             given=command.input.encode(),
-            cwd=command.cwd,
+            cwd=command.cwd or _neutral_folder(),
             cancel=cancel,
             frozen=self._own.bundle is not None,
         )
@@ -152,6 +152,16 @@ def _is_link(path: str) -> bool:
         return False
 
 
+def _neutral_folder() -> str | None:
+    """Where commands run: on Windows the current folder is searched for DLLs, and ours may be this program's own."""
+    home = str(Path.home())
+    return home if os.path.isdir(home) else None  # noqa: PTH112
+
+
+def _cwd(_argument: str) -> str:
+    return str(Path.cwd())
+
+
 def _cpu_count(_argument: str) -> int | None:
     return os.cpu_count()
 
@@ -214,6 +224,7 @@ def _process(argument: str) -> dict[str, Any] | None:
 
 #: What can be asked; each takes an argument and gives a JSON value, or None.
 ANSWERS: Mapping[str, Callable[[str], Any]] = {
+    "cwd": _cwd,
     "cpu-count": _cpu_count,
     "usable-cpus": _usable_cpus,
     "groups": _groups,

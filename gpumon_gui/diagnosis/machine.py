@@ -23,8 +23,20 @@ _CPU_TAG = re.compile(r"(?:\+|\b)cpu\b", re.IGNORECASE)
 
 def system(view: View) -> System | None:
     """``linux`` (WSL included), ``windows`` or ``macos``."""
-    family = view.text("os.family")
+    family = view.text("os.family") or _family(view.text("os.name") or "")
     return family if family in ("linux", "windows", "macos") else None  # type: ignore[return-value]
+
+
+_FAMILIES = (
+    ("windows", re.compile(r"^\s*(?:microsoft )?windows\b(?!.*\b(?:wsl|linux)\b)", re.IGNORECASE)),
+    ("macos", re.compile(r"^\s*mac ?os\b|darwin", re.IGNORECASE)),
+    ("linux", re.compile(r"linux|ubuntu|debian|fedora|centos|rhel|arch|suse|rocky|mint", re.IGNORECASE)),
+)
+
+
+def _family(name: str) -> str:
+    """By the name of the system, where its family is not given: "Windows 11"."""
+    return next((family for family, pattern in _FAMILIES if pattern.search(name)), "")
 
 
 def is_wsl(view: View) -> bool:
@@ -115,8 +127,16 @@ def torch_cuda(view: View) -> Version | None:
     stated = view.version("torch.cuda_build")
     if stated is not None:
         return stated
-    match = _CUDA_TAG.search(view.text("torch.version") or "")
+    match = _CUDA_TAG.search(torch_version_text(view))
     return (int(match.group(1)[:-1]), int(match.group(1)[-1])) if match and view.get("torch.cuda_build") else None
+
+
+def torch_version_text(view: View) -> str:
+    """The version of torch as it is written, by the module or by its package; empty when unknown."""
+    packages = known_packages(view) or {}
+    return view.text("torch.version") or next(
+        (str(packages[name]) for name in ("torch", "pytorch") if name in packages), ""
+    )
 
 
 def torch_says_cpu(view: View) -> bool:
@@ -175,10 +195,10 @@ def cudnn_majors(view: View) -> dict[int, str]:
         package = package_version(view, name)
         if package:
             found.setdefault(package[0], "packages")
-    torch = view.version("torch.version")
-    bundled = bundled_cudnn(torch, torch_cuda(view)) if torch else None
+    torch = parse_version(torch_version_text(view))
+    bundled = bundled_cudnn(torch, torch_cuda(view)) if torch and not torch_without_cuda(view) else None
     if bundled:
-        found.setdefault(bundled[0], "torch.version")
+        found.setdefault(bundled[0], "torch.version" if view.text("torch.version") else "packages")
     return found
 
 
@@ -188,8 +208,11 @@ _NO_LOSS = ("nvinfer", "nvonnx", "libnccl", "libcuda.so", "nvcuda.dll")
 
 def tensorflow_missing(view: View) -> tuple[Signal, ...]:
     """The CUDA and cuDNN files that TensorFlow said it could not open."""
+    kinds = ["tf-library-not-found"]
+    if view.signal("tf-native-load-failed") is not None:
+        kinds.append("library-missing")  # releases up to 1.15 and 2.0 stop at import
     return tuple(
         signal
-        for signal in view.signals("tf-library-not-found")
+        for signal in view.signals(*kinds)
         if not any(name in str(signal.values.get("library", "")).lower() for name in _NO_LOSS)
     )

@@ -118,12 +118,15 @@ def newest_with_python(python: Version, system: System) -> TorchRelease | None:
 
 
 def bundled_cudnn(torch_version: Version, cuda: Version | None) -> Version | None:
-    """The cuDNN in the wheel of this release and CUDA version; None when the tables do not say."""
+    """The cuDNN in the wheel of this release and CUDA version (None: any of them, its major counts); None when the
+    tables do not say."""
     release = torch_release(torch_version)
-    if release is None or cuda is None:
+    if release is None:
         return None
-    text = release.cudnn.get(f"cu{cuda[0]}{cuda[1] if len(cuda) > 1 else 0}")
-    return version(text) if text else None
+    texts = [release.cudnn.get(f"cu{cuda[0]}{cuda[1] if len(cuda) > 1 else 0}")] if cuda else [*release.cudnn.values()]
+    found = {version(text) for text in texts if text}
+    # Variants of one release agree in the major at least; then the oldest stands for all.
+    return min(found) if len({one[0] for one in found}) == 1 else None
 
 
 def _has_code(

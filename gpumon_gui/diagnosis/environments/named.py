@@ -12,12 +12,20 @@ def find(gateway: Gateway, wanted: Wanted) -> list[Candidate]:
     reported as such."""
     found = []
     for given in wanted.pythons:
-        path = given
-        if is_folder(gateway, given):
-            path = python_in(gateway, given) or given
+        path = _full(gateway, given)
+        if is_folder(gateway, path):
+            path = python_in(gateway, path) or path
         elif paths(gateway).basename(given) == given:
-            path = which(gateway, given) or which(gateway, f"{given}.exe") or given
+            path = which(gateway, given) or which(gateway, f"{given}.exe") or path
         if is_shim(gateway, path):
             path = behind_shim(gateway, path, wanted.project) or path
         found.append(Candidate(path, "named"))
     return found
+
+
+def _full(gateway: Gateway, given: str) -> str:
+    """Commands run elsewhere than in the user's current folder."""
+    folder = gateway.ask("cwd")
+    if paths(gateway).isabs(given) or not isinstance(folder, str):
+        return given
+    return str(paths(gateway).normpath(paths(gateway).join(folder, given)))

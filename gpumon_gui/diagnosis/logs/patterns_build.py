@@ -25,10 +25,85 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "torch-cpu-version",
         "+cpu",
         r"^(?!.*(?:existing installation|nstalled|nstalling|downloading|collecting))"
-        r".*\b(?:py)?torch(?: version)?\W{1,4}(?P<version>\d+\.\d+(?:\.\d+)?\+cpu)\b",
+        r".*\b(?:py)?torch(?: version|\.__version__)?\W{1,40}(?P<version>\d+\.\d+(?:\.\d+)?\+cpu)\b",
         framework="torch",
     ),
+    Pattern("torch-cpu-version", "+cpu", r"^\W*(?P<version>[12]\.\d+\.\d+\+cpu)\W*$", framework="torch"),
+    Pattern(
+        "torch-cuda-printed",
+        "torch.version.cuda",
+        r"torch\.version\.cuda\W{0,6}(?:None|null)\b",
+        framework="torch",
+        states={"torch.cuda_build": None},
+        joined=True,
+    ),
+    Pattern(
+        "torch-cuda-printed",
+        "torch.version.cuda",
+        r"torch\.version\.cuda\W{0,6}(?P<cuda>\d+\.\d+)\b",
+        framework="torch",
+        facts={"cuda": "torch.cuda_build"},
+        joined=True,
+    ),
+    Pattern(
+        "torch-available-printed",
+        "is_available()",
+        r"torch\.cuda\.is_available\(\)\W{0,6}False\b",
+        framework="torch",
+        states={"torch.cuda_available": False},
+        joined=True,
+    ),
+    Pattern(
+        "torch-available-printed",
+        "is_available()",
+        r"torch\.cuda\.is_available\(\)\W{0,6}True\b",
+        framework="torch",
+        states={"torch.cuda_available": True},
+        joined=True,
+    ),
+    Pattern(
+        "torch-version-printed",
+        "torch.__version__",
+        r"torch\.__version__\W{1,6}(?P<version>\d+\.\d+\.\d+[\w.+]*)",
+        framework="torch",
+        facts={"version": "torch.version"},
+        joined=True,
+    ),
+    Pattern(
+        "tensorflow-version-printed",
+        "__version__",
+        r"\b(?:tf|tensorflow)\.__version__\W{1,6}(?P<version>\d+\.\d+\.\d+[\w.]*)",
+        framework="tensorflow",
+        facts={"version": "tensorflow.version"},
+        joined=True,
+    ),
+    Pattern(
+        "tensorflow-version-printed",
+        "tensorflow",
+        r"^\W*tensorflow(?: version\W{1,4}|(?:-gpu)?\s{2,40})(?P<version>\d+\.\d+\.\d+)(?:\s+\S+){0,2}\s*$",
+        framework="tensorflow",
+        facts={"version": "tensorflow.version"},
+    ),
+    Pattern(
+        "tensorflow-built-without-cuda",
+        "built",
+        r"(?:is_built_with_cuda\(\)|tensorflow (?:is )?built with cuda)\W{0,6}False\b",
+        framework="tensorflow",
+        states={"tensorflow.built_with_cuda": False},
+        joined=True,
+    ),
+    Pattern(
+        "nvcc-version",
+        "cuda compilation tools",
+        r"cuda compilation tools, release [\d.]+, V(?P<version>\d+\.\d+(?:\.\d+)?)",
+        facts={"version": "toolkit.nvcc_version"},
+    ),
     # --- pip, uv
+    Pattern(
+        "pip-torch-conflict",
+        "requires torch==",
+        r"requires torch==(?P<wanted>\d[\w.]*\+cu\d+), but you have torch (?P<version>\d\S*)",
+    ),
     Pattern(
         "pip-no-version",
         "no matching distribution found",
@@ -103,6 +178,9 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         r"cannot import name '(?:builder|runtime_version)' from '?google\.protobuf",
     ),
     Pattern(
+        "protobuf-too-old", "_internal_create_key", r"google\.protobuf\.\w+' has no attribute '_internal_create_key'"
+    ),
+    Pattern(
         "protobuf-too-old",
         "gencode/runtime",
         r"detected (?:mismatched|incompatible) protobuf gencode/runtime (?:major )?versions?",
@@ -166,7 +244,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "is not defined for option 'gpu-name'",
         r"ptxas fatal\s*:\s*value 'sm_(?P<sm>\d+)\w*' is not defined for option 'gpu-name'",
     ),
-    Pattern("cuda-invalid-ptx", "cuda_error_invalid_ptx", r"CUDA_ERROR_INVALID_PTX"),
+    Pattern("cuda-invalid-ptx", "cuda_error_invalid_", r"CUDA_ERROR_INVALID_(?:PTX|HANDLE)"),
     # --- which Python, which module
     Pattern(
         "framework-not-found",

@@ -18,6 +18,13 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         r"(?:; LD_LIBRARY_PATH: (?P<searched>\S*))?",
         framework="tensorflow",
     ),
+    Pattern(
+        "tf-library-not-found",
+        "tensorflow requires that this dll",
+        r"could not find '(?P<library>\w+\.dll)'\. tensorflow requires that this dll",
+        framework="tensorflow",
+    ),
+    Pattern("tf-native-load-failed", "failed to load the native", r"failed to load the native tensorflow runtime"),
     Pattern("tf-dlopen-failed", "cannot dlopen some gpu libraries", r"cannot dlopen some gpu libraries"),
     Pattern("tf-dlopen-failed", "skipping registering gpu devices", r"skipping registering gpu devices"),
     Pattern("tf-no-cudart", "could not find cuda drivers", r"could not find cuda drivers on your machine"),
@@ -85,6 +92,11 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "require cudnn",
         r"require cudnn (?P<cudnn>\d+)\S* and cuda (?P<cuda>\d+)",
         framework="onnxruntime",
+    ),
+    Pattern(
+        "ort-providers",
+        "executionprovider'",
+        r"\[(?P<providers>'\w+ExecutionProvider'(?:, ?'\w+ExecutionProvider')*)\]",
     ),
     # --- XLA's compiler parts
     Pattern("xla-libdevice-missing", "libdevice not found at", r"libdevice not found at"),

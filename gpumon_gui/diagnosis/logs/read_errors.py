@@ -67,6 +67,9 @@ _BY_WEAK_TEXT: Final = tuple(
     for number, _, text in _ERRORS
     if number in (2, 3, 999)
 )
+_RIGHT_BEHIND: Final = re.compile(
+    r"\bCUDA (?:runtime |driver )?(?:error|failure)\W{0,3}(?P<number>\d{1,3})\b", re.IGNORECASE
+)
 _BY_NUMBER: Final = re.compile(
     r"(?:cudaGetDeviceCount|cuInit|cudaSetDevice|cuda_?(?:runtime|driver)?\.?(?:error|failure)"
     r"|CUDA(?: runtime| driver)? (?:error|failure)).{0,200}?"
@@ -139,7 +142,7 @@ def _read_cuda(lines: Sequence[str]) -> Found | None:
     line = lines[0]
     numbers = {number for number, regex in (*_BY_NAME, *_BY_TEXT, *_BY_WEAK_TEXT) if regex.search(line)}
     if not numbers:
-        match = _BY_NUMBER.search(line)
+        match = _RIGHT_BEHIND.search(line) or _BY_NUMBER.search(line)
         if match is None or int(match["number"]) == 0:
             return None
         numbers = {int(match["number"])}

@@ -27,6 +27,7 @@ _NONE_FITS: Final = re.compile(
     rf".*?\(from versions: (?P<offered>.*?)\)"
 )
 _LIST_ROW: Final = re.compile(rf"^\s*({_NAME})\s+(\d[\w.+!]*)(?:\s+.*)?$")
+_LIST_HEADER: Final = re.compile(r"^\s*(?:Package|# Name)\s+Version\b")
 _ALREADY: Final = re.compile(
     rf"Requirement already satisfied: ({_NAME})\S* in (?P<place>.+?) "
     rf"\((?:from [^)]*\) \()?(\d[\w.+!]*)\)"
@@ -129,6 +130,8 @@ def _read_freeze(lines: Sequence[str]) -> Found | None:
 
 def _read_list(lines: Sequence[str]) -> Found | None:
     """``pip list`` and ``conda list`` (or ``uv pip list``): a header, then rows."""
+    if _LIST_HEADER.match(lines[0]) is None:
+        return None
     facts: list[Fact] = []
     rows = 0
     offset = 0
@@ -161,6 +164,6 @@ BLOCKS: Final = (
     Block("pip-already", ("requirement already satisfied: ",), _read_already),
     Block("uv-changes", (" - torch", " + torch", " - tensorflow", " + tensorflow"), _read_uv, lines=300),
     Block("pip-freeze", tuple(f"=={digit}" for digit in range(10)), _read_freeze, lines=2000),
-    Block("pip-list", ("package    ", "package\t", "# name  "), _read_list, lines=2000),
+    Block("pip-list", ("package  ", "# name  "), _read_list, lines=2000),
     Block("conda-list", ("# packages in environment at ",), _read_conda_place),
 )

@@ -32,7 +32,10 @@ def place_facts(path: str, offset: int = 0) -> list[Fact]:
     """What a file's path tells of its interpreter and system."""
     unix = _UNIX.search(path)
     if unix:
-        facts = [Fact("interpreter.version", unix["version"], offset), Fact("os.family", _family(path), offset)]
+        facts = [
+            Fact("interpreter.version", unix["version"], offset),
+            Fact("os.family", _family(unix["prefix"]), offset),
+        ]
         if unix["free"]:
             facts.append(Fact("interpreter.free_threaded", True, offset))
         kind = _kind(unix["prefix"])

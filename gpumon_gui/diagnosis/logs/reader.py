@@ -261,7 +261,7 @@ class _Scan:
         found = block.read([first, *(line[:LINE_LIMIT] for line in window.lines[index + 1 : index + block.lines])])
         if found is None:
             return False
-        if found.length > 1:
+        if found.length > 1 or len(window.lines[index]) <= LINE_LIMIT:  # several messages may share a very long line
             self._taken[block.name] = number + found.length
         return self._collected.found(found, window, index)
 

@@ -14,6 +14,7 @@ from gpumon_gui.diagnosis.versions import Version
 _CUDA = re.compile(r"\+cu\d+")
 _COMPANIONS = ("torchvision", "torchaudio", "xformers", "torchtext")
 _REMOVED = ("pip-uninstalled", "pip-found-existing")
+_CONFLICT = "pip-torch-conflict"
 _CPU_PRINTED = ("torch-not-compiled-with-cuda", "collect-env-torch-without-cuda", "torch-cpu-version")
 
 
@@ -33,6 +34,11 @@ def _check(view: View) -> Outcome:
         return Hit(Confidence.LOW, evidence)
     if not without:
         return CLEAR if view.known("torch.cuda_build") else Lacks(("torch.cuda_build",))
+    conflict = next(
+        (found for found in view.signals(_CONFLICT) if not _CUDA.search(str(found.values.get("version", "")))), None
+    )
+    if conflict is not None:
+        return Hit(Confidence.HIGH, quote(conflict) + cite(view, "torch.version", "torch.cuda_build"))
     left = _left_behind(view)
     if left:
         return Hit(Confidence.MEDIUM, cite(view, "torch.version", "torch.cuda_build") + left)

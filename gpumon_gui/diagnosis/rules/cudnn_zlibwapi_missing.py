@@ -22,7 +22,10 @@ def _check(view: View) -> Outcome:
     cudnn, found = view.version("toolkit.cudnn_version"), view.flag("toolkit.zlibwapi_found")
     if machine.system(view) in ("linux", "macos") or found is True or (cudnn is not None and not needs_zlibwapi(cudnn)):
         return CLEAR
-    # PyTorch brings the file, others want it only for some operations: without the message nothing is known to fail.
+    # PyTorch brings the file with it; other programs want it as soon as cuDNN computes.
+    brought = bool(machine.torch_version_text(view)) and not machine.torch_without_cuda(view)
+    if found is False and cudnn is not None and machine.system(view) == "windows" and not brought:
+        return Hit(Confidence.LOW, evidence)
     return Lacks(("log",))
 
 

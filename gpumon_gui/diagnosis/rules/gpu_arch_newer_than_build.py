@@ -72,6 +72,7 @@ RULE = Rule(
     check=_check,
     needs=(("torch.arch_list", "torch.version", "tensorflow.version", *(f"signal:{kind}" for kind in _SIGNALS)),),
     advise=_advise,
+    explains=("ptx-jit-first-start",),
     frameworks=("torch", "tensorflow"),
     links=("https://pytorch.org/get-started/locally/", "https://developer.nvidia.com/cuda-gpus"),
 )

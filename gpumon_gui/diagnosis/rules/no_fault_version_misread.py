@@ -18,8 +18,6 @@ def _check(view: View) -> Outcome:
     toolkit, torch = machine.toolkit_cuda(view), machine.torch_cuda(view)
     if toolkit is None:
         return Lacks(("toolkit.nvcc_version",))
-    if view.flag("torch.cuda_available") is True or machine.tensorflow_sees_gpu(view):
-        return CLEAR  # it works: nobody asks
     if not driver_runs(driver, toolkit) or (torch is not None and not driver_runs(driver, torch)):
         return CLEAR  # the driver is too old: a fault, of another rule
     known = [version for version in (driver, toolkit, torch) if version is not None]

@@ -9,6 +9,7 @@ from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 _SAID = "ort-cuda-not-in-package"
+_PRINTED = "ort-providers"
 _CUDA = "CUDAExecutionProvider"
 
 
@@ -25,7 +26,11 @@ def _check(view: View) -> Outcome:
             Evidence(f"packages.{name}", str(packages[name]), view.origin("packages"))
             for name in ("onnxruntime", "onnxruntime-gpu")
         )
-        return Hit(Confidence.HIGH if providers or said is not None else Confidence.MEDIUM, evidence)
+        if any(_CUDA in str(signal.values.get("providers")) for signal in view.signals(_PRINTED)):
+            return CLEAR
+        printed = view.signal(_PRINTED)
+        sure = providers or said is not None or printed is not None
+        return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, quote(printed) + evidence)
     if said is not None:
         if packages is not None and "onnxruntime-gpu" not in packages and "onnxruntime" in packages:
             return Hit(Confidence.HIGH, evidence, title=_ONLY_CPU)

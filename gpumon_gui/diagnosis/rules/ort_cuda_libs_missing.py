@@ -11,11 +11,12 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 from gpumon_gui.diagnosis.versions import text
 
 _SAID = "ort-cuda-libs-missing"
+_WANTS = "ort-wants"  # printed when they fail to load
 _CUDA = "CUDAExecutionProvider"
 
 
 def _check(view: View) -> Outcome:
-    said = view.signals(_SAID)
+    said = view.signals(_SAID, _WANTS)
     sessions = view.get("onnxruntime.session_providers")
     available = view.items("onnxruntime.available_providers")
     evidence = cite(view, "onnxruntime.version", "onnxruntime.available_providers", "onnxruntime.session_providers")
@@ -39,7 +40,7 @@ def _needs(view: View) -> LibraryNeeds | None:
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     needs = _needs(view)
-    asked = view.signal("ort-wants")
+    asked = view.signal(_WANTS)
     steps = []
     if needs is not None:
         steps.append(
@@ -104,7 +105,7 @@ RULE = Rule(
         todo=N_("Install the CUDA and cuDNN major versions that this ONNX Runtime wants."),
     ),
     check=_check,
-    needs=(("onnxruntime.session_providers", f"signal:{_SAID}"),),
+    needs=(("onnxruntime.session_providers", f"signal:{_SAID}", f"signal:{_WANTS}"),),
     advise=_advise,
     explains=("code-runs-on-cpu",),
     frameworks=("onnxruntime",),

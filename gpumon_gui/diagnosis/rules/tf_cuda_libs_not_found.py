@@ -19,6 +19,7 @@ def _check(view: View) -> Outcome:
         return CLEAR
     if machine.system(view) == "windows" and version is not None and version[:2] > LAST_WINDOWS_GPU:
         return CLEAR
+    stopped = view.signal("tf-native-load-failed")
     missing, dropped, cudart = machine.tensorflow_missing(view), view.signal(_DROPPED), view.signal(_NO_CUDART)
     if not missing and dropped is None and cudart is None:
         return Lacks(("log",))
@@ -26,7 +27,7 @@ def _check(view: View) -> Outcome:
     names = ", ".join(dict.fromkeys(str(signal.values["library"]) for signal in missing))
     values = {"libraries": names}
     title = None if names else N_("TensorFlow cannot open its CUDA libraries")
-    if dropped is not None:
+    if dropped is not None or (missing and stopped is not None):
         return Hit(Confidence.HIGH, evidence, values, title=title)
     # Without a GPU these lines are printed too, and mean nothing.
     there = bool(machine.nvidia_gpus(view)) or view.flag("driver.nvidia_smi_works") is True
@@ -101,7 +102,7 @@ RULE = Rule(
         todo=N_("Install the CUDA and cuDNN of this TensorFlow, or show the loader the folders where they are."),
     ),
     check=_check,
-    needs=((f"signal:{_LIBRARY}", f"signal:{_DROPPED}", f"signal:{_NO_CUDART}"),),
+    needs=((f"signal:{_LIBRARY}", f"signal:{_DROPPED}", f"signal:{_NO_CUDART}", "signal:tf-native-load-failed"),),
     advise=_advise,
     explains=("code-runs-on-cpu",),
     frameworks=("tensorflow",),

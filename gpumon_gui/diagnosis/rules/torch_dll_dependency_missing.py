@@ -25,7 +25,7 @@ def _check(view: View) -> Outcome:
         (found for found in view.signals(_MISSING, _WRONG_VERSION, _WRONG_BITS, _INIT) if _of_torch(found)), None
     )
     loading = view.signal(_IMPORT)
-    if signal is None and loading is not None and loading.framework == "torch" and loading.values.get("module") == "_C":
+    if signal is None and loading is not None and loading.values.get("module") == "_C" and _is_torch(loading, view):
         return Hit(Confidence.MEDIUM, quote(loading) + cite(view, "torch.version"), {"library": "_C.pyd"})
     if signal is None:
         return CLEAR if view.signal(_MISSING, _WRONG_VERSION, _WRONG_BITS, _INIT) else Lacks(("log",))
@@ -35,6 +35,10 @@ def _check(view: View) -> Outcome:
     confidence = Confidence.HIGH if signal.kind == _MISSING else Confidence.MEDIUM
     evidence = quote(signal) + cite(view, "torch.version", "os.family")
     return Hit(confidence, evidence, {"library": library}, title=_TITLES.get(signal.kind))
+
+
+def _is_torch(signal: Signal, view: View) -> bool:
+    return signal.framework == "torch" or (not signal.framework and view.text("torch.version") is not None)
 
 
 def _of_torch(signal: Signal) -> bool:
