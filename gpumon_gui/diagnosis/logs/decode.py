@@ -102,12 +102,13 @@ class _Decoder:
         at = raw.rfind(b"\n")
         if at < 0:
             return 0
-        if self._wide == "be" or raw.startswith(b"\xfe\xff"):
+        following = raw[at + 1 : at + 2]
+        if following not in (b"", b"\x00"):
             return at + 1
-        if raw[at + 1 : at + 2] == b"\x00":
-            return at + 2
-        half = at + 1 == len(raw) and (self._wide == "le" or raw.startswith(b"\xff\xfe"))
-        return 0 if half else at + 1  # half: the second byte of this line end is still to come
+        wide = self._wide or (self._switch(raw, 0)[1] if b"\x00" in raw else "")
+        if wide != "le":
+            return at + 1
+        return at + 2 if following else 0  # 0: the second byte of this line end is still to come
 
     def decode(self, raw: bytes) -> str:
         """Text of a piece, in as many encodings as it has."""
@@ -147,8 +148,10 @@ def _from_bytes(raw: bytes) -> str:
 def _line_from(line: bytes) -> str:
     try:
         return line.decode("utf-8")
-    except UnicodeDecodeError:
-        pass
+    except UnicodeDecodeError as error:
+        # A log that was cut in the middle of a character is still UTF-8.
+        if error.reason == "unexpected end of data" and not line[: error.start].isascii():
+            return line.decode("utf-8", "replace")
     if _is_chinese(line):
         return line.decode("gb18030", "replace")
     return line.decode("cp1252", "replace")

@@ -34,12 +34,13 @@ def merged_gpus(listed: Sequence[tuple[Gpu, int]]) -> tuple[list[dict[str, Any]]
     lines: list[int] = []
     for source in sources:
         free = list(range(len(cards)))
+        makers = {card.get("vendor") for card in cards}  # whose cards a fuller listing has all named
         for values, line in by_source[source].values():
             at = next((at for at in free if _is_same(cards[at], values)), None)
             if at is not None:
                 free.remove(at)
                 cards[at] = {**values, **cards[at]}
-            elif not any(_same_vendor(card, values) for card in cards):
+            elif values.get("vendor") not in makers:
                 cards.append(values)
                 lines.append(line)
     return cards, lines
