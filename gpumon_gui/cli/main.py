@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from gpumon_gui import __version__
-from gpumon_gui.cli import record, self_test, snapshot
+from gpumon_gui.cli import diagnose, record, self_test, snapshot
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import LANGUAGES, _, set_language
 from gpumon_gui.system import console
@@ -32,6 +32,7 @@ COMMANDS: tuple[
 ] = (
     ("snapshot", snapshot.summary, snapshot.add_arguments, snapshot.run),
     ("record", record.summary, record.add_arguments, record.run),
+    ("diagnose", diagnose.summary, diagnose.add_arguments, diagnose.run),
     ("self-test", self_test.summary, self_test.add_arguments, self_test.run),
 )
 

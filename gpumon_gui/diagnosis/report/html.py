@@ -23,7 +23,7 @@ def html(report: Mapping[str, Any]) -> str:
         report=report,
         title=_("GPUMon report"),
         text={"evidence": _("Evidence"), "help": _("How this was decided"), "facts": _("All facts")},
-        verdict_line=text.verdict_line,
+        verdicts=text.verdicts(report),
         status=text.status,
         subject=text.subject,
         summary=text.summary(report),

@@ -14,7 +14,7 @@ NAMED = 12
 
 def terminal(report: Mapping[str, Any]) -> str:
     """What ``gpumon diagnose`` prints: verdicts, findings with evidence and advice, what was checked."""
-    parts = ["\n".join(verdict_line(verdict) for verdict in report["verdicts"])] if report["verdicts"] else []
+    parts = ["\n".join(verdict["text"] for verdict in verdicts(report))]
     causes = [finding for finding in report["findings"] if finding["symptom_of"] is None]
     parts += [_block(finding, report["findings"]) for finding in causes]
     parts.append(summary(report))
@@ -24,7 +24,7 @@ def terminal(report: Mapping[str, Any]) -> str:
 def markdown(report: Mapping[str, Any]) -> str:
     """The report to paste into a forum."""
     lines = [f"# {_('GPUMon report')}", "", f"{report['program']} · {report['time_utc']}", ""]
-    lines += [f"- {verdict_line(verdict)}" for verdict in report["verdicts"]]
+    lines += [f"- {verdict['text']}" for verdict in verdicts(report)]
     for finding in report["findings"]:
         lines += ["", f"## {finding['rank']}. {finding['title']}", ""]
         lines.append(f"`{finding['code']}` · {status(finding)} · {subject(finding['subject'])}")
@@ -39,10 +39,21 @@ def markdown(report: Mapping[str, Any]) -> str:
     return "\n".join([*lines, "", summary(report), ""])
 
 
-def verdict_line(verdict: Mapping[str, Any]) -> str:
-    """One sentence per framework and environment."""
-    framework = words.FRAMEWORK.get(verdict["framework"], verdict["framework"])
-    return _(words.VERDICT[verdict["verdict"]]).format(framework=framework, subject=subject(verdict["subject"]))
+def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """One sentence per framework an environment has, and one for all environments without any."""
+    lines = []
+    bare: dict[str, None] = dict.fromkeys(verdict["subject"] for verdict in report["verdicts"])
+    for verdict in report["verdicts"]:
+        if verdict["verdict"] == "not_installed":
+            continue
+        bare.pop(verdict["subject"], None)
+        framework = words.FRAMEWORK.get(verdict["framework"], verdict["framework"])
+        sentence = _(words.VERDICT[verdict["verdict"]]).format(framework=framework, subject=subject(verdict["subject"]))
+        lines.append({"verdict": verdict["verdict"], "text": sentence})
+    if bare:
+        sentence = _(words.NO_FRAMEWORK).format(subjects=", ".join(subject(name) for name in bare))
+        lines.append({"verdict": "not_installed", "text": sentence})
+    return lines
 
 
 def status(finding: Mapping[str, Any]) -> str:

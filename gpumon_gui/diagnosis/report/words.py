@@ -21,8 +21,8 @@ VERDICT: dict[str, str] = {
     "claimed": N_("{framework} in {subject} says that it can use the GPU. Nothing was computed to prove it."),
     "fails": N_("{framework} in {subject} cannot use the GPU."),
     "not_measured": N_("{framework} in {subject}: whether it can use the GPU could not be found out."),
-    "not_installed": N_("{framework} is not installed in {subject}."),
 }
+NO_FRAMEWORK = N_("No deep learning framework is installed in: {subjects}")
 FRAMEWORK: dict[str, str] = {
     "torch": "PyTorch",
     "tensorflow": "TensorFlow",

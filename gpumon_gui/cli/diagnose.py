@@ -1,0 +1,154 @@
+"""Knows: a diagnosis from the command line. Must not know: how facts are found, what rules look for.
+
+With ``--facts`` or ``--log`` only what is given is judged; otherwise this machine and its Python environments are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from gpumon_gui.cli.sampling import say, until_interrupted
+from gpumon_gui.core.clock import SystemClock
+from gpumon_gui.core.errors import GpumonError, OutputFailed, UnreadableInput
+from gpumon_gui.core.files import cannot_read, cannot_write, shown
+from gpumon_gui.core.messages import _
+from gpumon_gui.core.redact import Private
+from gpumon_gui.diagnosis.engine import diagnose
+from gpumon_gui.diagnosis.facts import Document
+from gpumon_gui.diagnosis.finding import Severity
+from gpumon_gui.diagnosis.report import text
+from gpumon_gui.diagnosis.report.document import report
+from gpumon_gui.diagnosis.rules.table import RULES
+from gpumon_gui.system import console
+
+FINDINGS = 1
+FORMATS = (".html", ".md", ".json")
+
+
+def summary() -> str:
+    """One line for the help."""
+    return _("why the GPU is not used: this machine's Python environments, or a log, or a facts file")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's own options."""
+    parser.add_argument(
+        "--python",
+        action="append",
+        type=Path,
+        metavar="PATH",
+        help=_("only this Python interpreter (may be given several times)"),
+    )
+    parser.add_argument("--project", type=Path, metavar="DIR", help=_("also environments in and around this folder"))
+    parser.add_argument("--facts", type=Path, metavar="FILE", help=_("judge a facts document (gpumon-facts/1)"))
+    parser.add_argument("--log", metavar="FILE", help=_("judge what a program printed; - reads standard input"))
+    parser.add_argument("--json", action="store_true", help=_("one JSON document (schema gpumon-report/1)"))
+    parser.add_argument(
+        "--report", type=_report_file, metavar="FILE", help=_("save the redacted report: .html, .md or .json")
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the diagnosis; 1 when something needs action. Raises GpumonError."""
+    given = arguments.facts is not None or arguments.log is not None
+    if given and (arguments.python or arguments.project):
+        raise GpumonError(_("--facts and --log judge what is given; --python and --project look at this machine."))
+    document = _given(arguments) if given else _live(arguments)
+    diagnosis = diagnose(document, RULES)
+    now = SystemClock().now()
+    if arguments.report is not None:
+        _save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
+        say(_("The report is in {file}. Names, paths and addresses are replaced in it.").format(file=arguments.report))
+    # On the user's own screen nothing is replaced: the commands are there to be copied.
+    made = report(document, diagnosis, RULES, now, None)
+    console.put(_unicode(json.dumps(made, ensure_ascii=False, indent=2)) if arguments.json else text.terminal(made))
+    acts = any(finding.severity is not Severity.INFO for finding in diagnosis.findings)
+    return FINDINGS if acts else 0
+
+
+def _given(arguments: argparse.Namespace) -> Document:
+    from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
+    from gpumon_gui.diagnosis.logs.reader import read
+
+    document = facts_file.load(arguments.facts) if arguments.facts is not None else Document()
+    if arguments.log is not None:
+        name = "log" if arguments.log == "-" else Path(arguments.log).name
+        with _open(arguments.log) as stream:
+            try:
+                document = read(stream, name).merge_into(document)
+            except OSError as error:
+                raise UnreadableInput(cannot_read(Path(arguments.log), error)) from error
+    return document
+
+
+def _open(name: str) -> BinaryIO:
+    """The log to read; pipes are fine, folders are not. Raises UnreadableInput."""
+    if name == "-":
+        return sys.stdin.buffer
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        raise UnreadableInput(cannot_read(Path(name), error)) from error
+
+
+def _live(arguments: argparse.Namespace) -> Document:
+    from gpumon_gui.diagnosis.collect import Options, Progress, State, collect  # only loaded when asked for
+    from gpumon_gui.diagnosis.environments.base import Wanted
+    from gpumon_gui.diagnosis.live_gateway import LiveGateway
+
+    pythons = tuple(arguments.python or ())
+    for path in pythons:
+        if not path.is_file():
+            raise UnreadableInput(_("there is no Python interpreter at {file}").format(file=shown(path)))
+    if arguments.project is not None and not arguments.project.is_dir():
+        raise UnreadableInput(_("{file} is no folder").format(file=shown(arguments.project)))
+
+    def tell(progress: Progress) -> None:
+        if progress.state is not State.RUNNING and sys.stderr.isatty():
+            title, subject = _(progress.title) or progress.title, text.subject(progress.subject)
+            console.say(f"\r\x1b[K[{progress.done}/{progress.total}] {title} · {subject}", end="")
+
+    wanted = Wanted(
+        pythons=tuple(str(path) for path in pythons),
+        project=None if arguments.project is None else str(arguments.project),
+        everywhere=not pythons,
+    )
+    with until_interrupted() as stop:
+        document = collect(LiveGateway(), Options(wanted), tell, stop)
+        if sys.stderr.isatty():
+            console.say("\r\x1b[K", end="")
+        if stop.is_set():
+            raise KeyboardInterrupt
+    return document
+
+
+def _save(file: Path, made: dict[str, Any]) -> None:
+    if file.suffix == ".html":
+        from gpumon_gui.diagnosis.report.html import html  # only loaded when asked for
+
+        content = html(made)
+    elif file.suffix == ".md":
+        content = text.markdown(made)
+    else:
+        content = json.dumps(made, ensure_ascii=False, indent=2) + "\n"
+    try:
+        file.write_text(content, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise OutputFailed(cannot_write(file, error)) from error
+
+
+def _unicode(document: str) -> str:
+    """Names that are not valid Unicode are escaped."""
+    return document.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _report_file(name: str) -> Path:
+    file = Path(name)
+    if file.suffix not in FORMATS:
+        message = _("“{file}” must end in .html, .md or .json")
+        raise argparse.ArgumentTypeError(message.format(file=name))
+    return file
