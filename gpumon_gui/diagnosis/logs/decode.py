@@ -158,11 +158,15 @@ def _line_from(line: bytes) -> str:
 
 
 _PAIR: Final = re.compile(rb"[\x81-\xfe][\x30-\x39\x40-\x7e\x80-\xfe]|[\x80-\xff]")
+#: A high byte between letters: never in GB 2312, which writes two of them.
+_LONE: Final = re.compile(rb"[\x00-\x7f][\x80-\xff](?:[\x00-\x7f]|$)|^[\x80-\xff][\x00-\x7f]")
 #: The characters of GB 2312: nearly all that simplified Chinese messages use.
 _COMMON: Final = re.compile(rb"[\xa1-\xf7][\xa1-\xfe]")
 
 
 def _is_chinese(line: bytes) -> bool:
     """Whether most pairs of high bytes are characters of GB 2312; in Western text a high byte is by a letter."""
+    if _LONE.search(line) is None:
+        return True
     pairs = _PAIR.findall(line)[:40]
     return len(_COMMON.findall(b" ".join(pairs))) * 10 >= len(pairs) * 6
