@@ -122,6 +122,7 @@ def test_a_hung_source_is_named_and_the_others_go_on(window: Window) -> None:
 def test_a_killed_or_stopped_sampler_is_told_and_replaced(window: Window, act: str, words: str) -> None:
     window.open()
     window.until_live()
+    window.statuses.clear()  # on a slow machine it was silent while it started
     getattr(psutil.Process(window.processes[0].pid), act)()
     assert window.until_said(words).state is FeedState.STALE
     window.until(lambda: len(window.processes) == 2)

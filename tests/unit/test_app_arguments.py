@@ -69,7 +69,7 @@ def test_a_link_to_itself_is_told(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["--demo", "--scenario", "healthy"], "not allowed with"),
-        (["--replay", "no/such/file.gpumon"], "there is no file no/such/file.gpumon"),
+        (["--replay", "no/such/file.gpumon"], f"there is no file {Path('no/such/file.gpumon')}"),
         (["--lang", "fr"], "invalid choice: 'fr'"),
         (["--theme", "pink"], "invalid choice"),
         (["--page", "wizard"], "invalid choice"),
