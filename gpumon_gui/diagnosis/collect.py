@@ -112,6 +112,7 @@ class _Subject:
     environment: Environment
     facts: dict[str, Any]
     signals: list[Signal] = field(default_factory=list)
+    works: bool | None = None  #: whether its interpreter does; None: not known yet
 
 
 class _Run:
@@ -233,6 +234,7 @@ class _Run:
             subject = _Subject(environment, _place(environment))
             self._subjects.append(subject)
             if environment.problem:
+                subject.works = False
                 continue
             work = lambda environment=environment: self._ask_interpreter(environment)  # noqa: E731
             finish = lambda section, subject=subject: self._of_interpreter(subject, section)  # noqa: E731
@@ -270,13 +272,10 @@ class _Run:
             facts["interpreter"]["problem"] = section.problem
             facts["interpreter"]["problem_detail"] = section.detail
         subject.facts = facts
+        subject.works = not section.problem
+        self._ask_driver()
         if section.problem:
             return section.problem
-        if not self._driver_asked and not environment.distribution and self._options.machine:
-            self._driver_asked = True
-            work = lambda: self._section(environment, "driver")  # noqa: E731
-            limit_s = self._options.interpreter_timeout_s + _GRACE_S
-            self._add(_Task("driver", "machine", DRIVER_TITLE, work, self._of_driver, limit_s), first=True)
         for framework in FRAMEWORKS:
             if framework.name not in self._options.frameworks:
                 continue
@@ -285,6 +284,18 @@ class _Run:
                 continue
             self._add(self._framework_task(subject, framework))
         return ""
+
+    def _ask_driver(self) -> None:
+        """By the first interpreter that works, whichever answers first: twice the same machine, twice the same way."""
+        native = (subject for subject in self._subjects if not subject.environment.distribution)
+        first = next((subject for subject in native if subject.works is not False), None)
+        if first is None or first.works is None or self._driver_asked or not self._options.machine:
+            return
+        self._driver_asked = True
+        environment = first.environment
+        work = lambda: self._section(environment, "driver")  # noqa: E731
+        limit_s = self._options.interpreter_timeout_s + _GRACE_S
+        self._add(_Task("driver", "machine", DRIVER_TITLE, work, self._of_driver, limit_s), first=True)
 
     def _framework_task(self, subject: _Subject, framework: Framework) -> _Task:
         def work() -> Read:

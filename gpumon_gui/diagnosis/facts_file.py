@@ -248,6 +248,19 @@ def parse(value: Any) -> Document:
     return with_captured(Document({key: facts[key] for key in facts if key not in (*UNTRUSTED_KEYS, "schema")}))
 
 
+def fits(path: str, value: Any) -> bool:
+    """Whether a value has the type that the schema asks for at this path of one environment (``torch.cuda_build``).
+    Paths it does not know take anything."""
+    section, _dot, name = path.partition(".")
+    check = _ENVIRONMENT.get(section)
+    try:
+        if check is not None:
+            check({name: value} if name else value)
+    except _Wrong:
+        return False
+    return True
+
+
 def _trusted(environments: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [
         {key: entry for key, entry in environment.items() if key not in UNTRUSTED_KEYS} for environment in environments

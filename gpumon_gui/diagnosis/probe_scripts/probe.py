@@ -54,19 +54,27 @@ class Channel:
     """Where the facts go. Opened before anything else has run."""
 
     def __init__(self, path: str) -> None:
+        self._path = path
+        self._mark = MARK if path == "-" else ""
         if path == "-":
             self._fd = os.dup(1)
             os.dup2(2, 1)  # whatever is printed from here on
-            self._mark = MARK
         else:
-            flags = os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0)
-            self._fd = os.open(path, flags)
-            self._mark = ""
+            self._fd = self._open()
+
+    def _open(self) -> int:
+        return os.open(self._path, os.O_WRONLY | os.O_APPEND | getattr(os, "O_BINARY", 0))
 
     def _send(self, line: Dict[str, Any]) -> None:
         text = json.dumps(line)
-        if len(text) <= MAX_LINE:
-            os.write(self._fd, (self._mark + text + "\n").encode("ascii"))
+        if len(text) > MAX_LINE:
+            return
+        data = (self._mark + text + "\n").encode("ascii")
+        try:
+            os.write(self._fd, data)
+        except OSError:  # somebody closed all files, as daemons do
+            self._fd = self._open()
+            os.write(self._fd, data)
 
     def put(self, path: str, value: Any) -> None:
         """A fact."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from gpumon_gui.diagnosis import facts_file
 from gpumon_gui.diagnosis.environments.base import Environment, Kind
 from gpumon_gui.diagnosis.gateway import (
     RESULT,
@@ -87,14 +88,14 @@ def _command(
     timeout_s: float,
     changes: Mapping[str, str | None],
 ) -> Command:
+    changes = {"PYTHONFAULTHANDLER": "1", "PYTHONDONTWRITEBYTECODE": "1", **changes}  # not all know the options for it
     variables = {**_activation(gateway, environment), **_of_process(environment), **changes}
-    options = ("-B", "-X", "faulthandler")
     if environment.distribution:
         reach = _reach(environment, {name: value for name, value in changes.items() if value is not None})
-        words = (*reach, environment.path, *options, "-", "-", section)
+        words = (*reach, environment.path, "-", "-", section)
         return Command(words, timeout_s, input=script_text())
     arguments = (_SCRIPT, RESULT, section, *((project,) if project else ()))
-    words = (environment.path, *options, *arguments)
+    words = (environment.path, *arguments)
     scripts = f"{environment.prefix}/etc/conda/activate.d"
     if environment.kind is Kind.CONDA and not is_windows(gateway) and matches(gateway, scripts, "*.sh"):
         shell = which(gateway, "bash") or "/bin/sh"
@@ -165,8 +166,11 @@ def _parsed(environment: Environment, ran: Ran) -> tuple[dict[str, Any], str, bo
             continue
         stage = str(entry.get("stage", stage))
         done = done or entry.get("done") is True
-        if isinstance(entry.get("put"), str) and "value" in entry:
-            _put(facts, entry["put"].split("."), _clean_value(entry["value"]))
+        path = entry.get("put")
+        if isinstance(path, str) and "value" in entry:
+            value = _clean_value(entry["value"])
+            if facts_file.fits(path, value):  # the module may not be what it seems
+                _put(facts, path.split("."), value)
     return facts, stage, done, printed
 
 
