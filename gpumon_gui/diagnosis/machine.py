@@ -56,6 +56,11 @@ def python_version(view: View) -> Version | None:
     return found if found is not None and len(found) > 1 else None
 
 
+def is_store_python(view: View) -> bool:
+    """The Python of the Microsoft Store."""
+    return any("store" in (view.text(path) or "").lower() for path in ("interpreter.kind", "interpreter.version"))
+
+
 def driver_cuda(view: View) -> Version | None:
     """The CUDA level of the driver: what nvidia-smi prints, else by the driver's branch."""
     printed = view.version("driver.cuda_version")

@@ -4,8 +4,6 @@ which rule advises them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, machine
 from gpumon_gui.diagnosis.compat.capability import Capability
@@ -15,13 +13,11 @@ from gpumon_gui.diagnosis.compat.torch import (
     TorchChoice,
     best_torch_index,
     cuda_of_variant,
-    newest_with_python,
     torch_release,
-    torch_releases,
 )
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Step
-from gpumon_gui.diagnosis.versions import Version, text
+from gpumon_gui.diagnosis.versions import Version, at_least, text
 
 #: Mirrors in China that others use with pip's own options; same files as the originals.
 PYTORCH_MIRROR = "https://mirrors.nju.edu.cn/pytorch/whl"
@@ -44,6 +40,9 @@ CONDA_REMOVE = N_("If conda installed PyTorch, remove that copy first:")
 TORCH_WORKS = "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"
 #: Runs a kernel: is_available() stays True when the build has no code for the GPU.
 TORCH_COMPUTES = "import torch; print(torch.ones(4, device='cuda').sum().item())"
+#: The first release whose wheels have an index of their own; older ones are found by links, with +cu in the version.
+_INDEX_FROM: Version = (1, 11)
+_BROKEN_EXTRA: Version = (2, 15, 0)
 TF_WORKS = "import tensorflow as tf; print(tf.__version__, tf.config.list_physical_devices('GPU'))"
 
 
@@ -77,17 +76,23 @@ def cuda_torch(
         if choice is not None:
             wanted = torch_release(_version(choice.release))
             known = wanted.python[system] if wanted is not None else ()
-            usual = known[len(known) // 2] if known else (3, 12)
-            steps.append(Step(OTHER_PYTHON, {"python": text(python[:2]), "wanted": text(usual)}))
+            steps.append(
+                Step(OTHER_PYTHON, {"python": text(python[:2]), "wanted": text(usual_python(known or ((3, 12),)))})
+            )
     if choice is None:
         return (Step(NOTHING_FITS),)
     packages = _torch_packages(view, pin=text(installed) if pinned and installed else "")
     plain = _torch_packages(view)
     if view.text("interpreter.kind") == "conda":
-        steps.append(Step(CONDA_REMOVE, command="conda remove --yes pytorch cpuonly"))
+        steps.append(Step(CONDA_REMOVE, command="conda remove --yes pytorch"))
     steps.append(advice.step(advice.pip_uninstall(view, plain)))
-    steps.append(advice.step(advice.pip_install(view, packages, index=choice.index)))
-    steps.append(pytorch_mirror(view, packages, choice))
+    if at_least(_version(choice.release), _INDEX_FROM):
+        steps.append(advice.step(advice.pip_install(view, packages, index=choice.index)))
+        steps.append(pytorch_mirror(view, packages, choice))
+    else:
+        options = f"--find-links {advice.PYTORCH_INDEX}/torch_stable.html"
+        exact = f"torch=={choice.release}+{choice.variant}"
+        steps.append(advice.step(advice.pip_install(view, exact, options=options)))
     steps.append(advice.check(advice.run_python(view, TORCH_COMPUTES if force else TORCH_WORKS)))
     return tuple(steps)
 
@@ -112,14 +117,24 @@ def tensorflow_of(view: View) -> TfBuild | None:
     return tensorflow_wants(version) if version is not None else None
 
 
-def tensorflow_with_cuda(view: View, version: str = "") -> tuple[Step, ...]:
-    """TensorFlow for Linux together with its CUDA and cuDNN packages; ``version`` pins it."""
-    build = tensorflow_of(view) if version else None
-    if build is None or not build.extra:
+def tensorflow_with_cuda(view: View) -> tuple[Step, ...]:
+    """TensorFlow for Linux together with its CUDA and cuDNN packages: the installed version where it has that extra,
+    else the newest one for this Python."""
+    build = tensorflow_of(view)
+    version = view.version("tensorflow.version")
+    if build is not None and build.extra and version is not None:
+        # 2.15.0 asks for packages that do not exist; its next patch does not.
+        wanted = build.latest if version[:3] == _BROKEN_EXTRA else text(version)
+    else:
         build = newest_tensorflow(machine.python_version(view))
-        version = build.latest if build is not None else ""
-    package = f"'tensorflow[and-cuda]=={version}'" if version else "'tensorflow[and-cuda]'"
-    return (*pypi(view, package), advice.check(advice.run_python(view, TF_WORKS)))
+        wanted = build.latest if build is not None else ""
+    package = f"tensorflow[and-cuda]=={wanted}" if wanted else "tensorflow[and-cuda]"
+    return (*pypi(view, quoted(view, package)), advice.check(advice.run_python(view, TF_WORKS)))
+
+
+def usual_python(pythons: tuple[Version, ...]) -> Version:
+    """The one to advise: the last but one, since the newest often lacks wheels of other packages."""
+    return pythons[-2:][0]
 
 
 def quoted(view: View, requirement: str) -> str:
@@ -127,23 +142,9 @@ def quoted(view: View, requirement: str) -> str:
     return f'"{requirement}"' if advice.is_windows(view) else f"'{requirement}'"
 
 
-def other_torch_python(view: View) -> str | None:
-    """The newest Python that the newest release of PyTorch has wheels for here; None when this one has some too."""
-    python = machine.python_version(view)
-    system = machine.system(view) or "linux"
-    if python is None or newest_with_python(python, system) is torch_releases()[-1]:
-        return None
-    return text(torch_releases()[-1].python[system][-1])
-
-
 def _driver_step(view: View, build: Version) -> Step:
     driver = minimum_driver(build, windows=advice.is_windows(view) or machine.is_wsl(view))
     return Step(UPDATE_DRIVER, {"driver": text(driver) if driver else "?"})
-
-
-def driver_steps(view: View, build: Version) -> tuple[Step, ...]:
-    """The driver that programs built with this CUDA version need."""
-    return (_driver_step(view, build),)
 
 
 def _torch_packages(view: View, pin: str = "") -> str:
@@ -156,8 +157,3 @@ def _torch_packages(view: View, pin: str = "") -> str:
 
 def _version(release: str) -> Version:
     return tuple(int(part) for part in release.split("."))
-
-
-def joined(parts: Iterable[str]) -> str:
-    """A list for a sentence."""
-    return ", ".join(parts)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from gpumon_gui.diagnosis.compat.tables import table, version, versions
+from gpumon_gui.diagnosis.compat.tables import table, version
 from gpumon_gui.diagnosis.versions import Version, at_least, same_series
 
 #: Minor-version compatibility exists from this major on; before it each version needs its own driver.
@@ -100,8 +100,3 @@ def cuda_of_library(name: str) -> tuple[Version, ...]:
             text = row["cuda"]
             found.append((version(text.split(" ")[0])[0],) if " to " in text else version(text))
     return tuple(found)
-
-
-def newest_cuda() -> Version:
-    """The newest CUDA level the tables know."""
-    return max(versions([row["cuda"] for row in table("drivers")["branch"]]))

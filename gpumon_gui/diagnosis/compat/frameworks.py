@@ -1,4 +1,4 @@
-"""Knows: which CUDA and cuDNN the packages of ONNX Runtime, JAX and CuPy want. Must not know: what is installed."""
+"""Knows: which CUDA and cuDNN the packages of ONNX Runtime and JAX want. Must not know: what is installed."""
 
 from __future__ import annotations
 
@@ -46,13 +46,3 @@ def jax_builds() -> tuple[JaxBuild, ...]:
         JaxBuild(row["extra"], version(row["cuda"]), version(row["driver"]), version(row["min_capability"]))
         for row in table("frameworks")["jax"]
     )
-
-
-def cupy_package(cuda: Version) -> str | None:
-    """The CuPy package for a CUDA version: (12, 4) → ``cupy-cuda12x``; None where there is none any more."""
-    found = None
-    for row in table("frameworks")["cupy"]:
-        built = version(row["cuda"])
-        if built[0] == cuda[0] and (row["package"].endswith("x") or built == cuda[:2]):
-            found = row["package"]
-    return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, machine, remedies
-from gpumon_gui.diagnosis.compat.cudnn import cudnn_major_of, pip_package
+from gpumon_gui.diagnosis.compat.cudnn import cudnn_files, cudnn_major_of, pip_package
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 _MISSING = "cudnn-library-missing"
+_LOADS = "import ctypes; print(ctypes.CDLL('{}'))"
 
 
 def _check(view: View) -> Outcome:
@@ -44,7 +45,9 @@ def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
             f"export LD_LIBRARY_PATH=$({advice.python_of(view)} -c "
             "\"import sysconfig; print(sysconfig.get_path('purelib') + '/nvidia/cudnn/lib')\"):$LD_LIBRARY_PATH",
         )
-    return (*remedies.pypi(view, requirement), path)
+    main = next(iter(cudnn_files(int(hit.values["major"] or 0), windows=advice.is_windows(view))), hit.values["file"])
+    find = f"where.exe {main}" if advice.is_windows(view) else f'{advice.python_of(view)} -c "{_LOADS.format(main)}"'
+    return (*remedies.pypi(view, requirement), path, advice.check(find))
 
 
 RULE = Rule(

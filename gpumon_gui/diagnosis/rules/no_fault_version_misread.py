@@ -10,6 +10,11 @@ from gpumon_gui.diagnosis.finding import Confidence, Severity
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite
 from gpumon_gui.diagnosis.versions import Version, same_series, text
 
+_TWO = N_(
+    "CUDA {driver} of nvidia-smi and {toolkit} of nvcc need not agree: the driver ({minimum} or newer is enough) runs "
+    "both"
+)
+
 
 def _check(view: View) -> Outcome:
     driver = machine.driver_cuda(view)
@@ -20,6 +25,8 @@ def _check(view: View) -> Outcome:
         return Lacks(("toolkit.nvcc_version",))
     if not driver_runs(driver, toolkit) or (torch is not None and not driver_runs(driver, torch)):
         return CLEAR  # the driver is too old: a fault, of another rule
+    if view.flag("torch.cuda_available") is True and torch is not None and same_series(torch[:2], toolkit[:2]):
+        return CLEAR  # it works, and only the driver is newer, as it should be
     known = [version for version in (driver, toolkit, torch) if version is not None]
     if all(same_series(version[:2], driver[:2]) for version in known):
         return CLEAR
@@ -27,7 +34,8 @@ def _check(view: View) -> Outcome:
     return Hit(
         Confidence.MEDIUM,
         evidence + cite(view, "torch.cuda_build"),
-        {
+        title=None if torch is not None else _TWO,
+        values={
             "driver": text(driver),
             "toolkit": text(toolkit[:2]),
             "torch": text(torch) if torch is not None else "-",

@@ -17,10 +17,12 @@ def _check(view: View) -> Outcome:
     said = view.signal(_SAID)
     packages = machine.known_packages(view)
     providers = view.items("onnxruntime.available_providers")
-    if _CUDA in providers:
-        return CLEAR
     both = packages is not None and "onnxruntime" in packages and "onnxruntime-gpu" in packages
     evidence = quote(said) + cite(view, "onnxruntime.available_providers", "onnxruntime.version")
+    if _CUDA in providers:
+        if not both:
+            return CLEAR
+        return Hit(Confidence.MEDIUM, evidence, severity=Severity.INFO, title=_BOTH)
     if both and packages is not None:
         evidence += tuple(
             Evidence(f"packages.{name}", str(packages[name]), view.origin("packages"))
@@ -40,6 +42,7 @@ def _check(view: View) -> Outcome:
     return CLEAR
 
 
+_BOTH = N_("onnxruntime and onnxruntime-gpu are both installed; for now the GPU package is the one that answers")
 _ONLY_CPU = N_("The program asks ONNX Runtime for CUDA, and the installed package is the CPU one")
 
 

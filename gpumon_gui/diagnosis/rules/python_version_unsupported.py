@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, machine
+from gpumon_gui.diagnosis import advice, machine, remedies
 from gpumon_gui.diagnosis.compat.tensorflow import newest_tensorflow, tensorflow_releases, tensorflow_wants
 from gpumon_gui.diagnosis.compat.torch import newest_with_python, torch_release, torch_releases
 from gpumon_gui.diagnosis.facts import Signal, View
@@ -120,12 +120,13 @@ def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
     steps = [
         advice.say(
             N_("{package} {version} has wheels for Python {first} to {last}. Make an environment with such a Python:"),
-            _new_environment(view, pythons[len(pythons) // 2]),
+            _new_environment(view, remedies.usual_python(pythons)),
             package=package,
             version=wanted,
             first=text(pythons[0]),
             last=text(pythons[-1]),
-        )
+        ),
+        advice.say(N_("Activate it, then install into it what you need.")),
     ]
     return tuple(steps)
 

@@ -41,14 +41,8 @@ def _check(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    version = view.version("tensorflow.version")
-    build = tensorflow_wants(version) if version is not None else None
-    keep = view.text("tensorflow.version") or ""
-    # 2.15.0 pins packages that do not exist; 2.15.1 is the same release with an extra that resolves.
-    pinned = build.latest if build is not None and build.extra and keep == "2.15.0" else keep
-    steps = remedies.tensorflow_with_cuda(view, pinned if build is not None and build.extra else "")
     return (
-        *steps,
+        *remedies.tensorflow_with_cuda(view),
         advice.say(
             N_(
                 "If pip falls back to a version without the extra, its error is above: use a newer pip, or name the "

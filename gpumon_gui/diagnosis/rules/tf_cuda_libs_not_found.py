@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, machine, remedies
+from gpumon_gui.diagnosis.compat.drivers import cuda_of_library
 from gpumon_gui.diagnosis.compat.tensorflow import LAST_WINDOWS_GPU
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
@@ -74,9 +75,17 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
             ),
             advice.check(advice.run_python(view, remedies.TF_WORKS)),
         )
-    keep = view.text("tensorflow.version") if build is not None else None
+    wanted = [
+        cuda for signal in machine.tensorflow_missing(view) for cuda in cuda_of_library(str(signal.values["library"]))
+    ]
+    named = (
+        (advice.say(N_("The names of the missing files belong to CUDA {cuda}."), cuda=text(wanted[0])),)
+        if wanted
+        else ()
+    )
     return (
-        *remedies.tensorflow_with_cuda(view, keep or ""),
+        *named,
+        *remedies.tensorflow_with_cuda(view),
         advice.say(
             N_("To see which file fails, start with the variable set; newer releases name it only then:"),
             "TF_CPP_MAX_VLOG_LEVEL=3 "

@@ -109,7 +109,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         cudnn=text(build.cudnn),
     )
     if build.extra and not advice.is_windows(view):
-        return (need, *remedies.tensorflow_with_cuda(view, view.text("tensorflow.version") or build.latest))
+        return (need, *remedies.tensorflow_with_cuda(view))
     return (
         need,
         advice.say(

@@ -66,10 +66,10 @@ def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
                 )
             ),
         )
-        steps += remedies.cuda_torch(view, keep_release=False)
+        steps[1:1] = remedies.cuda_torch(view, keep_release=False)
     else:
+        steps.append(advice.say(N_("If that does not help, install PyTorch anew:")))
         steps += remedies.cuda_torch(view)
-    steps.append(advice.check(advice.run_python(view, "import torch; print(torch.__version__)")))
     return tuple(steps)
 
 

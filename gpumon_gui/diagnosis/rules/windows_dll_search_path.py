@@ -27,7 +27,8 @@ def _check(view: View) -> Outcome:
     if system is None:
         return Lacks(("os.family",))
     on_path, toolkit = view.flag("toolkit.cuda_bin_on_path"), machine.toolkit_cuda(view)
-    if on_path is None:
+    store = machine.is_store_python(view)
+    if on_path is None and not store:
         return Lacks(("toolkit.cuda_bin_on_path",))
     if toolkit is None:
         return Lacks(("toolkit.cuda_version",))
@@ -36,11 +37,10 @@ def _check(view: View) -> Outcome:
         for signal in missing
         if any(same_series(cuda, toolkit[:2]) for cuda in cuda_of_library(str(signal.values.get("library", ""))))
     ]
-    if not on_path or not here:
+    if on_path is False or not here:
         return CLEAR
     python = machine.python_version(view)
-    store = view.text("interpreter.kind") == "store"
-    sure = store or (python is not None and at_least(python, _NOT_BY_PATH_FROM))
+    sure = (store and on_path is True) or (not store and python is not None and at_least(python, _NOT_BY_PATH_FROM))
     evidence = quote(here[0]) + cite(view, "toolkit.cuda_version", "toolkit.cuda_bin_on_path", "interpreter.version")
     values = {"library": str(here[0].values["library"])}
     return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values)
@@ -48,7 +48,7 @@ def _check(view: View) -> Outcome:
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     steps = []
-    if view.text("interpreter.kind") == "store":
+    if machine.is_store_python(view):
         steps.append(
             advice.say(
                 N_("Use the Python of python.org or conda: the one of the Microsoft Store is shut off from DLLs.")

@@ -54,6 +54,10 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
                 ),
             ),
         ]
+    signal = view.signal(_LIBDEVICE, _PTXAS)
+    if signal is not None and signal.framework == "jax":
+        steps.append(advice.check(advice.run_python(view, "import jax; print(jax.jit(lambda x: x + 1)(1.0))")))
+        return tuple(steps)
     steps.append(
         advice.check(
             advice.run_python(
