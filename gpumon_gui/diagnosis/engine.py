@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from gpumon_gui.diagnosis.facts import MACHINE, Document, View
+from gpumon_gui.diagnosis.facts import MACHINE, UNKNOWN, Document, View
 from gpumon_gui.diagnosis.finding import (
     Bug,
     Clear,
@@ -147,10 +147,11 @@ def _verdicts(
             claims = view.get(sees)
             if view.get(installed) is None:
                 verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.NOT_INSTALLED))
-            elif own and not _claims_gpu(claims):
-                verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.FAILS, own[0].code))
             elif _claims_gpu(claims):
                 verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.CLAIMED))
+            elif own or claims is not UNKNOWN:
+                code = own[0].code if own else None  # it says itself that it sees no GPU, for whatever cause
+                verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.FAILS, code))
             else:
                 verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.NOT_MEASURED))
     return tuple(verdicts)

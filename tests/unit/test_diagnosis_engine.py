@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin, View
-from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity
+from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Verdict
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 
 BLOCKS, CRASHES, SLOWS, INFO = Severity.BLOCKS, Severity.CRASHES, Severity.SLOWS, Severity.INFO
@@ -94,3 +98,18 @@ def test_rules_of_the_machine_are_judged_once_and_those_of_an_environment_in_eac
         ("e", "/b/python"),
         ("m", "machine"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict"),
+    [
+        ({"onnxruntime": {"version": "1.30.0", "session_providers": ["CPUExecutionProvider"]}}, Verdict.FAILS),
+        ({"onnxruntime": {"version": "1.30.0", "session_providers": ["CUDAExecutionProvider"]}}, Verdict.CLAIMED),
+        ({"onnxruntime": {"version": "1.30.0"}}, Verdict.NOT_MEASURED),
+        ({"torch": {"version": "2.9.1", "cuda_available": False}}, Verdict.FAILS),
+        ({"tensorflow": {"version": "2.20.0", "gpu_count": 0}}, Verdict.FAILS),
+        ({"jax": {"version": None}}, Verdict.NOT_INSTALLED),
+    ],
+)
+def test_what_a_framework_says_of_itself(facts: dict[str, Any], verdict: Verdict) -> None:
+    assert [found.verdict for found in diagnose(Document(facts), ()).verdicts] == [verdict]
