@@ -50,6 +50,7 @@ class Arguments:
     theme: str = "system"
     page: str = PAGES[0]
     screenshot: Screenshot | None = None
+    tray: bool = False  #: start hidden in the tray, and stay there when the window is closed
 
 
 def parse(argv: Sequence[str]) -> Arguments:
@@ -59,11 +60,13 @@ def parse(argv: Sequence[str]) -> Arguments:
         for name in ("after", "size"):
             if getattr(found, name) is not None:
                 raise WrongUsage(_("--{name} only makes sense with --screenshot").format(name=name))
+    elif found.tray:
+        raise WrongUsage(_("--screenshot needs the window, --tray hides it"))
     shot = None
     if found.screenshot is not None:
         _check_target(found.screenshot)
         shot = Screenshot(found.screenshot, DEFAULT_AFTER_S if found.after is None else found.after, found.size)
-    return Arguments(found.demo, found.replay, found.scenario, found.lang, found.theme, found.page, shot)
+    return Arguments(found.demo, found.replay, found.scenario, found.lang, found.theme, found.page, shot, found.tray)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -84,6 +87,7 @@ def _parser() -> _Parser:
     parser.add_argument("--lang", choices=LANGUAGES, help=_("language; default: the system's"))
     parser.add_argument("--theme", choices=THEMES, default="system", help=_("colours; default: the system's"))
     parser.add_argument("--page", choices=PAGES, default=PAGES[0], help=_("page to open"))
+    parser.add_argument("--tray", action="store_true", help=_("start hidden in the tray and stay there"))
     parser.add_argument("--screenshot", metavar="FILE", type=Path, help=_("write a picture of the window and end"))
     parser.add_argument(
         "--after",

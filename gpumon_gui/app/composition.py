@@ -11,8 +11,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from gpumon_gui import __version__
 from gpumon_gui.app.arguments import Arguments
+from gpumon_gui.app.desktop import Desktop
 from gpumon_gui.app.ending import Ending
 from gpumon_gui.app.faults import Faults
+from gpumon_gui.app.first import Entry
 from gpumon_gui.app.origins import Origin, make_live_origin
 from gpumon_gui.app.screenshot import Photographer
 from gpumon_gui.app.shutdown import leave, shut_down
@@ -24,8 +26,8 @@ from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme, Theme
 
 
-def run_window(arguments: Arguments) -> int:
-    """Open the window and stay until it closes; the exit code. Raises GpumonError when there is nothing to show."""
+def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B008 - frozen
+    """Open the window and stay until it ends; the exit code. Raises GpumonError when there is nothing to show."""
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     _name_for_task_bar()
     qInstallMessageHandler(_on_qt_message)
@@ -66,10 +68,18 @@ def run_window(arguments: Arguments) -> int:
         photographer = Photographer(window, arguments.screenshot)
         photographer.taken.connect(ending.leave_with)
         photographer.start()
-    window.show()
+    desktop = None
+    if arguments.screenshot is None:
+        desktop = Desktop(window, feed, theme, translation, entry)
+        app.commitDataRequest.connect(desktop.on_session_end)
+        desktop.start(hidden=arguments.tray)
+    else:
+        window.show()
     QTimer.singleShot(0, window, origin.start)  # after the first paint: the window is there at once
     code = app.exec()
 
+    if desktop is not None:
+        desktop.close()
     ended = shut_down(window, origin)
     signals.close()
     faults.close()

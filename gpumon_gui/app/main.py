@@ -14,6 +14,7 @@ from pathlib import Path
 
 from gpumon_gui.app.arguments import Arguments, WrongUsage, parse
 from gpumon_gui.app.display import display_refused
+from gpumon_gui.app.first import enter
 from gpumon_gui.app.libraries import missing_library, platform_refused
 from gpumon_gui.app.notice import tell
 from gpumon_gui.core import messages
@@ -41,8 +42,13 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 def _run(words: list[str]) -> int:
     messages.set_language(_language(words))
+    if any(word in ("-h", "--help", "--version") for word in words):
+        console.attach()
     try:
         arguments = parse(words)
+        entry = enter(arguments)
+        if entry.handed_over:
+            return 0
         _prepare(arguments)
         try:
             from gpumon_gui.app.composition import run_window  # the first import of Qt: not before the checks
@@ -51,7 +57,7 @@ def _run(words: list[str]) -> int:
             if advice is None:
                 raise
             raise WrongUsage(advice) from error
-        return run_window(arguments)
+        return run_window(arguments, entry)
     except (WrongUsage, GpumonError) as error:
         tell(str(error))
         return WRONG_USAGE

@@ -10,8 +10,8 @@ NAME = "gpumon-gui"
 
 
 def tell(line: str) -> None:
-    """Write a line to standard error; on Windows without a console show it in a box."""
-    if sys.stderr is not None:
+    """Write a line to standard error; on Windows without a console show it in a box. Called when the program ends."""
+    if console.attach():
         console.say(f"{NAME}: {line}")
     elif sys.platform == "win32":
         import ctypes  # only here: a windowed program has no standard error

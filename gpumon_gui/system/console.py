@@ -64,3 +64,23 @@ def abandon(stream: TextIO) -> None:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, fd)
         os.close(null)
+
+
+def attach() -> bool:
+    """On Windows give a program without a console the one it was started from, so that its lines can be read there;
+    whether there is one. Only for a program about to end: a console that is closed ends all who are attached."""
+    if os.name != "nt" or sys.stderr is not None:
+        return sys.stderr is not None
+    import ctypes  # only here: a windowed program on Windows
+
+    kernel32 = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
+    if not kernel32.AttachConsole(-1):  # ATTACH_PARENT_PROCESS: refused when that one has none
+        return False
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            try:
+                setattr(sys, name, open("CONOUT$", "w", encoding="utf-8", buffering=1))  # noqa: SIM115, PTH123
+            except OSError:
+                return False
+    print(file=sys.stdout, flush=True)  # noqa: T201 - the shell's prompt stands in the line already
+    return True

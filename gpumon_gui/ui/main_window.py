@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QStandardPaths, Qt, Signal, Slot
+from PySide6.QtCore import QElapsedTimer, QEvent, QStandardPaths, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -120,6 +120,9 @@ class MainWindow(QWidget):
         self._speed = "normal"
         self._page: PageEntry = PAGES[0]
         self._demand: Demand | None = None
+        self._is_leaving = False
+        #: Asked when the user closes the window: whether the program stays, hidden.
+        self.stays_when_closed: Callable[[], bool] = _never
         self._texts: list[tuple[Callable[[str], Any], str]] = []
         self._starting = QElapsedTimer()
         self._starting.start()
@@ -192,6 +195,58 @@ class MainWindow(QWidget):
         self._send_demand()
         self._label_buttons()
         self.ticker.request()
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether a recording is on show: it has no update speed."""
+        return self._is_recorded
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the user stopped the updates."""
+        return self._feed.status.state is FeedState.PAUSED or self._speed == "paused"
+
+    @property
+    def speed_actions(self) -> list[QAction]:
+        """The update speeds, for another menu."""
+        return list(self._speed_actions.values())
+
+    def add_option(self, label: str, slot: Callable[[bool], Any]) -> QAction:
+        """A further entry of the menu "⋯" that is on or off; ``label`` is untranslated."""
+        action = QAction(self._more_menu)
+        action.setCheckable(True)
+        action.setText(_(label))
+        action.triggered.connect(slot)
+        self._more_menu.insertAction(self._options_end, action)
+        self._texts.append((action.setText, label))
+        return action
+
+    @property
+    def options_shown(self) -> SignalInstance:
+        """The menu "⋯" is about to show."""
+        return self._more_menu.aboutToShow
+
+    @Slot()
+    def bring_up(self) -> None:
+        """Show the window in front of the others."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+
+    @Slot()
+    def quit(self) -> None:
+        """Close the window and end, whatever a closed window otherwise means."""
+        self._is_leaving = True
+        if self.isVisible():
+            self.close()
+        else:
+            self.ticker.stop()
+            self.closing.emit()
+
+    def let_go(self) -> None:
+        """From now on closing the window ends the program: the session ends."""
+        self._is_leaving = True
 
     def set_scheme(self, scheme: Scheme) -> None:
         """Choose colours."""
@@ -277,7 +332,8 @@ class MainWindow(QWidget):
         visible = self._is_on_screen()
         interval = next(seconds for name, _label, seconds in SPEEDS if name == self._speed)
         demand = Demand(
-            interval_s=1.0 if interval is None else interval,
+            # Hidden, only the tray's icon and the charts' past need it.
+            interval_s=1.0 if interval is None else interval if visible else max(interval, 1.0),
             details=visible and self._page.details,
             processes=visible and self._page.processes,
             cpu_processes=visible and self._page.cpu_processes,
@@ -346,12 +402,12 @@ class MainWindow(QWidget):
         )
         for name, action in self._language_actions.items():
             action.setText(LANGUAGE_NAMES[name])
-        more.addSeparator()
+        self._more_menu, self._options_end = more, more.addSeparator()
         refresh = self._action(more, N_("Refresh now"), self._on_refresh_now, "F5")
         save = self._action(more, N_("Save page as picture…"), self._on_save, "Ctrl+S")
         more.addSeparator()
         about = self._action(more, N_("About GPUMon"), self._on_about)
-        leave = self._action(more, N_("Quit"), self.close, "Ctrl+Q")
+        leave = self._action(more, N_("Quit"), self.quit, "Ctrl+Q")
         self._texts += [
             (theme_menu.menuAction().setText, N_("Theme")),
             (language_menu.menuAction().setText, N_("Language")),
@@ -477,9 +533,17 @@ class MainWindow(QWidget):
         self.rail.fit(self.width())
 
     def closeEvent(self, event: QCloseEvent) -> None:
+        if not self._is_leaving and self.stays_when_closed():
+            event.ignore()
+            self.hide()
+            return
         self.ticker.stop()
         self.closing.emit()
         super().closeEvent(event)
+
+
+def _never() -> bool:
+    return False
 
 
 def _choose(choose: Callable[[Any], None], value: Any, *_checked: bool) -> None:

@@ -42,7 +42,7 @@ def widgets_in_bridge(package: Path) -> list[str]:
             found += [
                 f"bridge/{name}:{getattr(node, 'lineno', 0)}"
                 for n in names
-                if n.startswith("PySide6") and n.split(".")[1:2] not in (["QtCore"], ["QtGui"])
+                if n.startswith("PySide6") and n.split(".")[1:2] not in (["QtCore"], ["QtGui"], ["QtNetwork"])
             ]
     return found
 

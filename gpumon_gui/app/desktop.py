@@ -1,0 +1,181 @@
+"""Knows: GPUMon's place on the desktop besides its window: tray, start with the system, second starts. Must not know:
+how each of them works.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtGui import QAction, QGuiApplication, Qt
+
+from gpumon_gui.app.arguments import PAGES
+from gpumon_gui.app.first import Entry
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core.errors import OutputFailed
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.system.autostart import Autostart, StartState, this_autostart
+from gpumon_gui.system.single_instance import Request
+from gpumon_gui.system.task_bar import is_task_bar_light
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.tray.icon import Tray
+from gpumon_gui.ui.widgets.message_bar import Tone
+
+if TYPE_CHECKING:
+    from gpumon_gui.bridge.single_instance import Doorman
+
+#: A start with the system may come before the desktop's tray is there.
+TRAY_PATIENCE_MS = 5000
+_STEP_MS = 250
+
+
+class Desktop(QObject):
+    """Lives in the GUI thread; belongs to the window."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        feed: Feed,
+        theme: Theme,
+        translation: Translation,
+        entry: Entry,
+        *,
+        autostart: Autostart | None = None,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._entry = entry
+        self._autostart = this_autostart() if autostart is None else autostart
+        self._waited_ms = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(_STEP_MS)
+        self._timer.timeout.connect(self._on_wait)
+        self.tray = Tray(window, feed, _task_bar_probe(), self)
+        translation.changed.connect(self.tray.retranslate)
+        theme.changed.connect(self.tray.refresh)
+        self.stay: QAction = window.add_option(N_("Keep running in the tray"), self._on_stay)
+        self.with_system: QAction = window.add_option(N_("Start with the system"), self._on_with_system)
+        window.options_shown.connect(self._on_options)
+        window.stays_when_closed = self._stays
+        self._doorman = self._open_door()
+
+    def start(self, *, hidden: bool, patience_ms: int = TRAY_PATIENCE_MS) -> None:
+        """Show the window, or with ``hidden`` the icon alone where there is a tray; waits so long for one."""
+        self.stay.setChecked(hidden)
+        if self.tray.is_available():
+            self.tray.show()
+        if not hidden:
+            self._window.show()
+        elif not self.tray.is_shown:
+            self._waited_ms = max(0, TRAY_PATIENCE_MS - patience_ms)
+            self._on_wait()
+
+    def close(self) -> None:
+        """Leave the desktop."""
+        self._timer.stop()
+        self.tray.close()
+        if self._doorman is not None:
+            self._doorman.close()
+        if self._entry.claim is not None:
+            self._entry.claim.close()
+
+    @Slot()
+    def on_session_end(self, *_manager: object) -> None:
+        """The user logs off: a window that stays would hold that up."""
+        self._window.let_go()
+
+    def _open_door(self) -> Doorman | None:
+        if not self._entry.is_alone:
+            text = _("Another window of GPUMon runs but does not answer. This is a second one.")
+            self._window.message.say(text, Tone.ATTENTION)
+        if self._entry.claim is None:
+            return None
+        try:
+            from gpumon_gui.bridge.single_instance import Doorman  # needs libraries that the window does without
+        except ImportError as error:
+            logging.getLogger("gpumon.instance").info("second starts are not heard: %s", error)
+            return None
+        doorman = Doorman(self._entry.claim.place, self)
+        doorman.asked.connect(self._on_asked)
+        doorman.open()
+        return doorman
+
+    @Slot()
+    def _on_wait(self) -> None:
+        if self.tray.is_available():
+            self._timer.stop()
+            self.tray.show()
+        elif self._waited_ms >= TRAY_PATIENCE_MS:
+            self._timer.stop()
+            self.stay.setChecked(False)
+            self._window.show()
+            self._window.message.say(_("This desktop has no tray, so GPUMon shows its window."), Tone.INFO)
+        else:
+            self._waited_ms += _STEP_MS
+            self._timer.start()
+
+    @Slot(object)
+    def _on_asked(self, request: Request) -> None:
+        if request.page in PAGES:
+            self._window.show_page(request.page)
+        if request.show:
+            self._timer.stop()
+            if request.activation:
+                os.environ["XDG_ACTIVATION_TOKEN"] = request.activation  # where Qt looks for it
+            self._window.bring_up()
+
+    def _stays(self) -> bool:
+        return self.stay.isChecked() and self.tray.is_shown
+
+    @Slot(bool)
+    def _on_stay(self, on: bool) -> None:
+        if on and not self.tray.is_shown:
+            self.stay.setChecked(False)
+
+    @Slot()
+    def _on_options(self) -> None:
+        """The state of the system may have changed since the menu was last shown."""
+        if self.tray.is_available() and not self.tray.icon.isVisible():
+            self.tray.show()
+        self.stay.setEnabled(self.tray.is_shown)
+        self.with_system.setChecked(self._autostart.state() is StartState.ON)
+
+    @Slot(bool)
+    def _on_with_system(self, on: bool) -> None:
+        try:
+            state = self._autostart.set_on(on)
+        except OutputFailed as error:
+            self._window.message.say(str(error), Tone.ATTENTION)
+            state = self._autostart.state()
+        else:
+            if on and state is StartState.BLOCKED:
+                self._window.message.say(_blocked_text(), Tone.ATTENTION)
+        self.with_system.setChecked(state is StartState.ON)
+
+
+def _blocked_text() -> str:
+    if sys.platform == "win32":
+        return _(
+            "The start of GPUMon is switched off in the Task Manager, under Startup apps. It can be switched on there."
+        )
+    return _("The start of GPUMon is switched off in the desktop's settings. It can be switched on there.")
+
+
+def _task_bar_probe() -> Callable[[], bool]:
+    """Whether the task bar is light: on Windows its own setting, elsewhere that of the desktop."""
+    if sys.platform == "win32":
+        from gpumon_gui.system.user_registry import WindowsUserRegistry  # only there
+
+        registry = WindowsUserRegistry()
+        return lambda: is_task_bar_light(registry)
+    return _is_desktop_light
+
+
+def _is_desktop_light() -> bool:
+    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Light

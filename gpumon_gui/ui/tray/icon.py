@@ -1,0 +1,109 @@
+"""Knows: the icon in the tray, its tip and its menu. Must not know: sources, how the program starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu, QSystemTrayIcon
+
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.ticker import Ticker
+from gpumon_gui.core.messages import _
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.tray.meter import Meter, meter_icon
+from gpumon_gui.ui.tray.reading import meter_of, words_of
+
+_OPENING = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
+
+
+class Tray(QObject):
+    """Lives in the GUI thread. Painted and told only when what it shows has changed."""
+
+    def __init__(
+        self, window: MainWindow, feed: Feed, is_light: Callable[[], bool], parent: QObject | None = None
+    ) -> None:
+        """``is_light``: whether the task bar is, asked each time."""
+        super().__init__(parent)
+        self._window = window
+        self._feed = feed
+        self._is_light = is_light
+        self._meter: Meter | None = None
+        self._words = ""
+        self.menu = QMenu(window)
+        self.open_action = QAction(self.menu)
+        self.open_action.triggered.connect(window.bring_up)
+        self.speed_menu = QMenu(self.menu)
+        self.pause_action = QAction(self.menu)
+        self.pause_action.setCheckable(True)
+        self.pause_action.triggered.connect(window.toggle_pause)
+        self.quit_action = QAction(self.menu)
+        self.quit_action.triggered.connect(window.quit)
+        self.menu.addAction(self.open_action)
+        self.menu.setDefaultAction(self.open_action)
+        self.menu.addSeparator()
+        if not window.is_recorded:
+            self.speed_menu.addActions(window.speed_actions)
+            self.menu.addMenu(self.speed_menu)
+        self.menu.addAction(self.pause_action)
+        self.menu.addSeparator()
+        self.menu.addAction(self.quit_action)
+        self.menu.aboutToShow.connect(self._on_menu)
+        self.icon = QSystemTrayIcon(self)
+        self.icon.setContextMenu(self.menu)
+        self.icon.activated.connect(self._on_activated)
+        self._ticker = Ticker(feed, self)
+        self._ticker.due.connect(self.refresh)
+        self.retranslate()
+
+    @staticmethod
+    def is_available() -> bool:
+        """Whether the desktop has a tray."""
+        return QSystemTrayIcon.isSystemTrayAvailable()
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the icon is in a tray now; where there is none Qt calls a shown icon visible all the same."""
+        return self.icon.isVisible() and self.is_available()
+
+    def show(self) -> None:
+        """Put the icon into the tray."""
+        self.refresh()
+        self._ticker.set_active(True)
+        self.icon.show()
+
+    def close(self) -> None:
+        """Take the icon out of the tray, at once instead of when the pointer comes by."""
+        self._ticker.stop()
+        self.icon.hide()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what the feed says now."""
+        meter = meter_of(self._feed.latest, self._feed.status, light=self._is_light())
+        if meter != self._meter:
+            self._meter = meter
+            self.icon.setIcon(meter_icon(meter))
+        words = words_of(self._feed.latest, self._feed.status)
+        if words != self._words:
+            self._words = words
+            self.icon.setToolTip(words)
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again, in the language now in use."""
+        self.open_action.setText(_("Open GPUMon"))
+        self.speed_menu.setTitle(_("Update speed"))
+        self.pause_action.setText(_("Pause"))
+        self.quit_action.setText(_("Quit"))
+        self.refresh()
+
+    @Slot()
+    def _on_menu(self) -> None:
+        self.pause_action.setChecked(self._window.is_paused)
+
+    @Slot(QSystemTrayIcon.ActivationReason)
+    def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
+        if reason in _OPENING:
+            self._window.bring_up()

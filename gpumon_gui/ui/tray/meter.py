@@ -1,0 +1,84 @@
+"""Knows: how utilization and memory look in an icon of a few pixels. Must not know: feed, tray."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QRect, Qt
+from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
+
+from gpumon_gui.ui.theme import DARK, LIGHT, Series
+
+#: A tray shows no more steps than these, so the icon is not painted more often.
+STEPS = 20
+#: What trays ask for: Windows at 100 to 300 percent, 22 and 44 elsewhere. Painted for each, so nothing is scaled.
+SIZES = (16, 20, 22, 24, 28, 32, 40, 44, 48)
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """What the icon shows: steps of 0 to :data:`STEPS`, None where nothing is known. ``dimmed``: not of this moment.
+    ``light``: the task bar is."""
+
+    utilization: int | None = None
+    memory: int | None = None
+    dimmed: bool = False
+    light: bool = False
+
+
+def steps(share: float | None) -> int | None:
+    """A share of 0..1 in steps; what is not nothing shows at least one, what is not full never all."""
+    if share is None:
+        return None
+    if share <= 0.005:
+        return 0
+    if share >= 0.995:
+        return STEPS
+    return min(max(round(share * STEPS), 1), STEPS - 1)
+
+
+def meter_icon(meter: Meter) -> QIcon:
+    """The icon in every size a tray may ask for."""
+    icon = QIcon()
+    for size in SIZES:
+        icon.addPixmap(meter_pixmap(meter, size))
+    return icon
+
+
+def meter_pixmap(meter: Meter, size: int) -> QPixmap:
+    """The icon of so many pixels: utilization at the left, memory at the right, each from the bottom up."""
+    pixmap = QPixmap(size, size)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    colours = LIGHT if meter.light else DARK
+    edge = max(1, size // 16)
+    width = (size - 4 * edge) // 2
+    for value, series, left in (
+        (meter.utilization, Series.ENGINE, edge),
+        (meter.memory, Series.MEMORY, size - edge - width),
+    ):
+        fill = QColor(colours.faint if meter.dimmed else colours.series[series])
+        _bar(painter, QRect(left, edge, width, size - 2 * edge), edge, value, fill, QColor(colours.text))
+    painter.end()
+    return pixmap
+
+
+def _bar(painter: QPainter, area: QRect, edge: int, value: int | None, fill: QColor, ink: QColor) -> None:
+    """A frame, and inside it the level. Whole pixels: at 16 of them every blur shows."""
+    trough = QColor(ink)
+    trough.setAlpha(50)
+    frame = QColor(ink)
+    frame.setAlpha(150 if value is not None else 70)
+    inner = area.adjusted(edge, edge, -edge, -edge)
+    for rect in (
+        QRect(area.left(), area.top(), area.width(), edge),
+        QRect(area.left(), inner.bottom() + 1, area.width(), edge),
+        QRect(area.left(), inner.top(), edge, inner.height()),
+        QRect(inner.right() + 1, inner.top(), edge, inner.height()),
+    ):
+        painter.fillRect(rect, frame)
+    if value is None:  # hollow: not the same as nothing in use
+        return
+    height = -(-inner.height() * value // STEPS)
+    painter.fillRect(inner, trough)
+    painter.fillRect(QRect(inner.left(), inner.bottom() + 1 - height, inner.width(), height), fill)

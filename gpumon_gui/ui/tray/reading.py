@@ -1,0 +1,122 @@
+"""Knows: what of a sample stands in the tray: two levels and a few words. Must not know: how they are drawn.
+
+With several GPUs the icon shows the busiest and the fullest; the words name each.
+"""
+
+from __future__ import annotations
+
+from gpumon_gui.bridge.feed import FeedState, FeedStatus
+from gpumon_gui.core import formatters
+from gpumon_gui.core.files import printable
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.model import DeviceKind, DeviceSample, DeviceState, Sample
+from gpumon_gui.core.values import Value, number
+from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
+from gpumon_gui.telemetry.derive.engines import busiest
+from gpumon_gui.ui.pages.performance import title_of
+from gpumon_gui.ui.tray.meter import Meter, steps
+
+#: Windows cuts longer tips off (NOTIFYICONDATA.szTip, 128 UTF-16 units with the end mark).
+MOST_CHARACTERS = 127
+_NOT_GPUS = (DeviceKind.SOFTWARE, DeviceKind.VIRTUAL, DeviceKind.NPU)
+_STATE_WORDS: dict[DeviceState, str] = {
+    DeviceState.ASLEEP: N_("asleep"),
+    DeviceState.LOST: N_("lost"),
+    DeviceState.SICK: N_("invalid data"),
+    DeviceState.NOT_ANSWERING: N_("no answer"),
+}
+
+
+def meter_of(sample: Sample | None, status: FeedStatus, *, light: bool) -> Meter:
+    """What the icon shows."""
+    dimmed = status.state in (FeedState.STALE, FeedState.PAUSED)
+    if sample is None:
+        return Meter(dimmed=dimmed, light=light)
+    loads, fillings = [], []
+    for adapter in _gpus(sample):
+        device = sample.devices.get(adapter.info.key)
+        if device is None or device.state is not DeviceState.OK:
+            continue
+        load = number(_load(device))
+        used, total = number(device.values.get("memory_used_bytes")), number(_memory_total(adapter, device))
+        loads += [load] if load is not None else []
+        fillings += [used / total] if used is not None and total else []
+    return Meter(steps(max(loads, default=None)), steps(max(fillings, default=None)), dimmed, light)
+
+
+def words_of(sample: Sample | None, status: FeedStatus) -> str:
+    """The tip: the state in words when it is not the present, then the GPUs."""
+    lines = [line] if (line := _state_line(status)) else []
+    gpus = () if sample is None else _gpus(sample)
+    if sample is not None and len(gpus) == 1:
+        lines += _in_full(gpus[0], sample.devices.get(gpus[0].info.key))
+    elif sample is not None and gpus:
+        lines += [_in_a_line(gpu, sample.devices.get(gpu.info.key)) for gpu in gpus]
+    elif sample is not None:
+        lines.append(_("No GPU"))
+    return _fitted(["GPUMon", *lines] if len(lines) < 2 else lines)
+
+
+def _gpus(sample: Sample) -> tuple[Adapter, ...]:
+    shown = adapters(sample.inventory)
+    return tuple(gpu for gpu in shown if gpu.info.kind not in _NOT_GPUS) or shown
+
+
+def _load(device: DeviceSample) -> Value | None:
+    engine = busiest(device)
+    return device.values.get("gpu_utilization") if engine is None else engine.value
+
+
+def _memory_total(adapter: Adapter, device: DeviceSample) -> Value | None:
+    return device.values.get("memory_total_bytes", adapter.info.static.get("memory_total_bytes"))
+
+
+def _state_line(status: FeedStatus) -> str:
+    if status.state is FeedState.STALE:
+        return _("Not answering: values are {age} old").format(age=formatters.duration(status.age_s))
+    if status.state is FeedState.PAUSED:
+        return _("Paused")
+    return _("Starting…") if status.state is FeedState.STARTING else ""
+
+
+def _in_full(gpu: Adapter, device: DeviceSample | None) -> list[str]:
+    lines = [printable(gpu.info.name)]
+    if device is None or device.state is not DeviceState.OK:
+        return [*lines, _word(device)]
+    lines.append(_("Utilization {share}").format(share=formatters.value_text("engine_utilization", _load(device))))
+    memory = formatters.memory_pair(device.values.get("memory_used_bytes"), _memory_total(gpu, device))
+    lines.append(_("Memory {amount}").format(amount=memory))
+    lines.append(formatters.value_text("temperature_c", device.values.get("temperature_c")))
+    return lines if lines[-1] != formatters.DASH else lines[:-1]
+
+
+def _in_a_line(gpu: Adapter, device: DeviceSample | None) -> str:
+    if device is None or device.state is not DeviceState.OK:
+        return f"{title_of(gpu)}: {_word(device)}"
+    parts = [
+        formatters.value_text("engine_utilization", _load(device)),
+        formatters.memory_pair(device.values.get("memory_used_bytes"), _memory_total(gpu, device)),
+        formatters.value_text("temperature_c", device.values.get("temperature_c")),
+    ]
+    return f"{title_of(gpu)}: " + ", ".join(part for part in parts if part != formatters.DASH)
+
+
+def _word(device: DeviceSample | None) -> str:
+    return _(_STATE_WORDS[DeviceState.NOT_ANSWERING if device is None else device.state])
+
+
+def _fitted(lines: list[str]) -> str:
+    text = "\n".join(lines)
+    if _units(text) <= MOST_CHARACTERS:
+        return text
+    kept = list(lines)
+    while len(kept) > 1 and _units("\n".join([*kept, "…"])) > MOST_CHARACTERS:
+        kept.pop()
+    text = "\n".join([*kept, "…"])
+    while _units(text) > MOST_CHARACTERS:  # one line, too long by itself
+        text = text[:-2] + "…"
+    return text
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "replace")) // 2
