@@ -118,8 +118,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         "uv-no-wheel-for-python",
         "with a matching python",
-        r"(?P<package>[\w-]+)(?P<wanted>==\d[\w.+]*)?\s+has no (?:usable )?wheels? with a matching python "
-        r"(?:implementation|abi|version)",
+        r"(?<![\w-])(?P<package>[\w-]{1,80})(?P<wanted>==\d[\w.+]{0,40})?\s{1,4}has no (?:usable )?wheels? "
+        r"with a matching python (?:implementation|abi|version)",
         joined=True,
     ),
     Pattern(
@@ -208,7 +208,7 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern(
         "torch-arch-incompatible",
         "is not compatible with the current pytorch",
-        r"(?:^|\W)(?P<gpu>\w[\w .()-]*?) with cuda capability (?P<arch>sm_\d+) is not compatible with the current",
+        r"(?:^|\W)(?P<gpu>\w[\w .()-]{0,80}?) with cuda capability (?P<arch>sm_\d+) is not compatible with the current",
         framework="torch",
     ),
     Pattern(

@@ -263,7 +263,9 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern("systemd-reloaded", "daemon-reload", r"systemctl daemon-reload"),
     Pattern("inside-container", "/.dockerenv", r"(?<!\w)/\.dockerenv", states={"os.container": True}),
     # AMD and ROCm.
-    Pattern("kfd-gpu-not-supported", "not supported in kfd", r"(?:amdgpu: )?(?P<gpu>\w+)\s+not supported in kfd"),
+    Pattern(
+        "kfd-gpu-not-supported", "not supported in kfd", r"(?:amdgpu: )?\b(?P<gpu>\w{1,40})\s{1,4}not supported in kfd"
+    ),
     Pattern("kfd-open-failed", "/dev/kfd", r"/dev/kfd(?: read-write)?['\"]?: (?P<reason>[A-Z][\w ]+)"),
     Pattern("kfd-open-failed", "/dev/kfd", r"(?P<reason>Permission denied).{0,30}/dev/kfd"),
     Pattern("rocm-not-in-group", "member of", r"not (?:a )?member of \"?(?P<group>render|video)\"? group"),

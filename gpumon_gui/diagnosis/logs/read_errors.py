@@ -108,8 +108,8 @@ _WINERROR: Final = re.compile(
     r"|(?<=[Ee]rror )(?P<bare>126|127|1114|1455)\b",
     re.IGNORECASE,
 )
-_DLL: Final = re.compile(r"(?P<path>[^\s\"'<>|*?]*?)(?P<file>[\w.+-]+\.(?:dll|pyd))\b", re.IGNORECASE)
-_QUOTED_DLL: Final = re.compile(r"[\"'](?P<path>[^\"']*?)(?P<file>[\w.+-]+\.(?:dll|pyd))[\"']", re.IGNORECASE)
+_DLL: Final = re.compile(r"\.(?:dll|pyd)\b", re.IGNORECASE)
+_BARE_PATH: Final = re.compile(r"[^\s\"'<>|*?]*$")
 
 _SHARED: Final = r"lib[\w+-]+\.so(?:\.\d+)*"
 _MISSING: Final = re.compile(
@@ -159,11 +159,24 @@ def _read_winerror(lines: Sequence[str]) -> Found | None:
     number = int((match["number"] or match["code"] or match["bare"])[:6])
     if number not in _WINDOWS_ERRORS:
         return None
-    dll = _QUOTED_DLL.search(text) or _DLL.search(text)
     values: dict[str, object] = {"number": number}
-    if dll:
-        values |= {"library": re.split(r"[/\\]", dll["file"])[-1], "path": dll["path"] + dll["file"]}
+    path = _dll_in(text)
+    if path:
+        values |= {"library": re.split(r"[/\\]", path)[-1], "path": path}
     return Found((), (Printed(f"winerror-{number}", values),))
+
+
+def _dll_in(text: str) -> str:
+    """The first DLL that a text names, with its path; one in quotation marks may contain spaces."""
+    match = _DLL.search(text)
+    if match is None:
+        return ""
+    before = text[max(0, match.start() - 300) : match.start()]
+    quote = text[match.end() : match.end() + 1]
+    if quote and quote in "\"'" and quote in before:
+        return before[before.rindex(quote) + 1 :] + match.group()
+    bare = _BARE_PATH.search(before)
+    return (bare.group() if bare else "") + match.group()
 
 
 def _read_missing(lines: Sequence[str]) -> Found | None:

@@ -14,11 +14,12 @@ from gpumon_gui.diagnosis.logs.block import Block, Fact, Found, Printed
 
 _FRAME: Final = re.compile(r'File "(?P<file>[^"]+)", line \d+')
 _EXCEPTION: Final = re.compile(
-    r"(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Warning|Exit|Interrupt|Failure))(?:: ?(?P<message>.*))?$"
+    r"(?<![\w.])(?P<type>(?:[A-Za-z_]\w{0,60}\.){0,8}[A-Z]\w{0,60}?"
+    r"(?:Error|Exception|Warning|Exit|Interrupt|Failure))(?:: ?(?P<message>.*))?$"
 )
 _PACKAGE: Final = re.compile(r"(?:site|dist)-packages[/\\](\w+)")
-_UNIX: Final = re.compile(r"(?P<prefix>/[^\s:\"']*?)/lib(?:64)?/python(?P<version>\d\.\d+)(?P<free>t?)/")
-_WINDOWS: Final = re.compile(r"(?P<prefix>[A-Za-z]:\\[^:\"'|<>]*?)\\lib\\", re.IGNORECASE)
+_UNIX: Final = re.compile(r"(?P<prefix>/[^\s:\"']{0,260}?)/lib(?:64)?/python(?P<version>\d\.\d+)(?P<free>t?)/")
+_WINDOWS: Final = re.compile(r"(?P<prefix>[A-Za-z]:\\[^:\"'|<>]{0,260}?)\\lib\\", re.IGNORECASE)
 _WINDOWS_VERSION: Final = re.compile(r"Python(\d)\.?(\d{1,2})(?:-32)?(?=[\\_])", re.IGNORECASE)
 _BANNER: Final = re.compile(
     r"(?P<version>\d\.\d+\.\d+\w*)(?P<free> experimental free-threading build| free-threading build)?"

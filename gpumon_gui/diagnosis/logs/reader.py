@@ -39,8 +39,8 @@ TEXT_LIMIT: Final = 400
 JOINED_LINES: Final = 4
 #: GPUs kept of all listings together.
 GPUS_KEPT: Final = 500
-#: Lines with one hint that said nothing new before only some of each chunk are tried.
-TRIES: Final = 4000
+#: Lines with one hint that said nothing new before only some of each chunk are tried; a long line counts for more.
+TRIES: Final = 8000
 _SAMPLE: Final = 12
 #: Text before and after a chunk that attribution and blocks may look at.
 _BACK_CHARS: Final = 8_000
@@ -231,14 +231,15 @@ class _Scan:
             for block in self._messages.blocks.get(hint, ()):
                 news |= self._read(block, window, index, column)
             if not news:
-                self._vain[hint] = self._vain.get(hint, 0) + 1
+                cost = 1 + min(len(window.lines[index]), LINE_LIMIT) // 100
+                self._vain[hint] = self._vain.get(hint, 0) + cost
 
     def _match(self, pattern: Pattern, regex: re.Pattern[str], window: _Window, index: int, column: int) -> bool:
         """Let a pattern see a line; whether it said something new."""
         line = _around(window.lines[index], column)
         if pattern.joined:
             following = (text[:LINE_LIMIT].strip() for text in window.lines[index + 1 : index + JOINED_LINES])
-            line = " ".join((line.rstrip(), *following))
+            line = " ".join((line.rstrip(), *following))[: LINE_LIMIT + 1000]
         match = regex.search(line)
         if match is None:
             return False
