@@ -98,6 +98,18 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         r"cuda compilation tools, release [\d.]+, V(?P<version>\d+\.\d+(?:\.\d+)?)",
         facts={"version": "toolkit.nvcc_version"},
     ),
+    Pattern(
+        "conda-tensorflow-cpu-build",
+        "tensorflow",
+        r"^\W*tensorflow(?:-base)?\s+\d[\d.]*\s+(?:mkl|eigen|cpu)_py\w+",
+        framework="tensorflow",
+    ),
+    Pattern(
+        "torch-cpu-version",
+        "pytorch",
+        r"^\W*(?:pytorch|libtorch)\s+(?P<version>\d[\d.]*)\s+(?:py3\.\d+_cpu_|cpu_)\w*",
+        framework="torch",
+    ),
     # --- pip, uv
     Pattern(
         "pip-torch-conflict",
@@ -135,6 +147,16 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "requires a different python",
         r"package '?(?P<package>[\w.-]+)'? requires a different python: (?P<python>\d+\.\d+(?:\.\d+)?) not in "
         r"'?(?P<wanted>[^']+)",
+    ),
+    Pattern(
+        "pip-other-python",
+        "requires python",
+        r"\b(?P<package>torch|tensorflow|tensorflow-gpu)\b[^,;]{0,40}? requires python (?P<wanted>[<>=!~^]\S*)",
+    ),
+    Pattern(
+        "pip-other-python",
+        "-> python[version",
+        r"\b(?P<package>pytorch|tensorflow|tensorflow-gpu)\S* -> python\[version=",
     ),
     Pattern(
         "pip-wheel-not-for-platform",

@@ -10,7 +10,11 @@ from gpumon_gui.diagnosis.finding import Confidence, Severity
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite
 from gpumon_gui.diagnosis.versions import Version, same_series, text
 
-_TWO = N_(
+_NO_TOOLKIT = N_(
+    "CUDA {driver} of nvidia-smi and {torch} of PyTorch need not agree: the driver ({minimum} or newer is enough) runs "
+    "it"
+)
+_ONE_TOOLKIT = N_(
     "CUDA {driver} of nvidia-smi and {toolkit} of nvcc need not agree: the driver ({minimum} or newer is enough) runs "
     "both"
 )
@@ -21,11 +25,12 @@ def _check(view: View) -> Outcome:
     if driver is None:
         return Lacks(("driver.cuda_version",))
     toolkit, torch = machine.toolkit_cuda(view), machine.torch_cuda(view)
-    if toolkit is None:
-        return Lacks(("toolkit.nvcc_version",))
-    if not driver_runs(driver, toolkit) or (torch is not None and not driver_runs(driver, torch)):
+    works = view.flag("torch.cuda_available") is True
+    if toolkit is None and (torch is None or works):
+        return CLEAR if works else Lacks(("toolkit.nvcc_version", "torch.cuda_build"))
+    if not all(driver_runs(driver, build) for build in (toolkit, torch) if build is not None):
         return CLEAR  # the driver is too old: a fault, of another rule
-    if view.flag("torch.cuda_available") is True and torch is not None and same_series(torch[:2], toolkit[:2]):
+    if works and torch is not None and toolkit is not None and same_series(torch[:2], toolkit[:2]):
         return CLEAR  # it works, and only the driver is newer, as it should be
     known = [version for version in (driver, toolkit, torch) if version is not None]
     if all(same_series(version[:2], driver[:2]) for version in known):
@@ -34,12 +39,12 @@ def _check(view: View) -> Outcome:
     return Hit(
         Confidence.MEDIUM,
         evidence + cite(view, "torch.cuda_build"),
-        title=None if torch is not None else _TWO,
+        title=_ONE_TOOLKIT if torch is None else _NO_TOOLKIT if toolkit is None else None,
         values={
             "driver": text(driver),
-            "toolkit": text(toolkit[:2]),
+            "toolkit": text(toolkit[:2]) if toolkit is not None else "-",
             "torch": text(torch) if torch is not None else "-",
-            "minimum": _minimum(view, torch or toolkit),
+            "minimum": _minimum(view, torch or toolkit or driver),
         },
     )
 

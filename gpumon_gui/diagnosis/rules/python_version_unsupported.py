@@ -13,7 +13,7 @@ from gpumon_gui.diagnosis.versions import Version, parse_version, text
 
 _NONE_FOUND = ("pip-no-matching-version", "pip-no-version")
 _SAID = ("uv-no-wheel-for-python", "pip-other-python", "pip-wheel-not-for-platform")
-_TORCH = ("torch", "torchvision", "torchaudio")
+_TORCH = ("torch", "pytorch", "torchvision", "torchaudio")
 _TENSORFLOW = ("tensorflow", "tensorflow-gpu", "tensorflow-cpu", "tensorflow_gpu", "tensorflow-intel")
 _OTHERS = ("jax", "jaxlib", "onnxruntime-gpu", "onnxruntime_gpu", "xformers", "cupy-cuda12x")
 _NARROW = 32
@@ -91,7 +91,7 @@ def _has_wheel(view: View, signal: Signal, python: Version | None) -> bool | Non
     if python is None:
         return None
     if package in _TORCH:
-        if package == "torch" and wanted is not None and len(wanted) > 1:
+        if package in ("torch", "pytorch") and wanted is not None and len(wanted) > 1:
             release = torch_release(wanted)
             return release.has_python(python, system) if release is not None else None
         return newest_with_python(python, system) is not None

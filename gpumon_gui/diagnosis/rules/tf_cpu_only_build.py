@@ -7,11 +7,15 @@ from gpumon_gui.diagnosis import advice, machine, remedies
 from gpumon_gui.diagnosis.compat.tensorflow import LAST_WINDOWS_GPU
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
-from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 #: Up to here "tensorflow" and "tensorflow-gpu" were two different builds of one module.
 _ONE_PACKAGE_FROM = (2, 1)
 _CPU_PACKAGES = ("tensorflow-cpu", "tensorflow-cpu-aws", "intel-tensorflow", "tensorflow-intel", "tensorflow-mkl")
+
+
+#: conda's build strings: "mkl" and "eigen" name CPU builds. One that names CUDA is not believed.
+_LABELLED = "conda-tensorflow-cpu-build"
 
 
 def _check(view: View) -> Outcome:
@@ -28,6 +32,9 @@ def _check(view: View) -> Outcome:
         sure = machine.system(view) is not None and (not windows or version is not None)
         evidence = cite(view, "tensorflow.built_with_cuda", "tensorflow.version", "os.family")
         return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence)
+    labelled = view.signal(_LABELLED)
+    if labelled is not None:
+        return Hit(Confidence.MEDIUM, quote(labelled))
     packages = machine.known_packages(view)
     if packages is None:
         return Lacks(("tensorflow.built_with_cuda",))
@@ -90,7 +97,7 @@ RULE = Rule(
         todo=N_("Install the build with CUDA."),
     ),
     check=_check,
-    needs=(("tensorflow.built_with_cuda", "packages"),),
+    needs=(("tensorflow.built_with_cuda", "packages", f"signal:{_LABELLED}"),),
     advise=_advise,
     explains=("tf-cuda-libs-not-found", "tf-cuda-extra-not-installed", "tf-cuda-version-mismatch", "code-runs-on-cpu"),
     frameworks=("tensorflow",),

@@ -23,7 +23,7 @@ def _check(view: View) -> Outcome:
     stopped = view.signal("tf-native-load-failed")
     missing, dropped, cudart = machine.tensorflow_missing(view), view.signal(_DROPPED), view.signal(_NO_CUDART)
     if not missing and dropped is None and cudart is None:
-        return Lacks(("log",))
+        return _by_elimination(view)
     evidence = quote(*missing[:3], dropped, cudart) + cite(view, "tensorflow.version", "tensorflow.gpu_count")
     names = ", ".join(dict.fromkeys(str(signal.values["library"]) for signal in missing))
     values = {"libraries": names}
@@ -34,6 +34,15 @@ def _check(view: View) -> Outcome:
     there = bool(machine.nvidia_gpus(view)) or view.flag("driver.nvidia_smi_works") is True
     there = there or view.flag("torch.cuda_available") is True or view.number("tensorflow.gpu_count") == 0
     return Hit(Confidence.MEDIUM if there else Confidence.LOW, evidence, values, title=title)
+
+
+def _by_elimination(view: View) -> Outcome:
+    """A build with CUDA that sees no GPU, though driver and GPU are there: mostly this, but nothing says so."""
+    there = bool(machine.nvidia_gpus(view)) and view.flag("driver.nvidia_smi_works") is True
+    if not there or view.flag("tensorflow.built_with_cuda") is not True or view.number("tensorflow.gpu_count") != 0:
+        return Lacks(("log",))
+    evidence = cite(view, "tensorflow.built_with_cuda", "tensorflow.gpu_count", "driver.nvidia_smi_works")
+    return Hit(Confidence.LOW, evidence, {"libraries": "?"}, title=N_("TensorFlow cannot open its CUDA libraries"))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -111,7 +120,15 @@ RULE = Rule(
         todo=N_("Install the CUDA and cuDNN of this TensorFlow, or show the loader the folders where they are."),
     ),
     check=_check,
-    needs=((f"signal:{_LIBRARY}", f"signal:{_DROPPED}", f"signal:{_NO_CUDART}", "signal:tf-native-load-failed"),),
+    needs=(
+        (
+            "tensorflow.gpu_count",
+            f"signal:{_LIBRARY}",
+            f"signal:{_DROPPED}",
+            f"signal:{_NO_CUDART}",
+            "signal:tf-native-load-failed",
+        ),
+    ),
     advise=_advise,
     explains=("code-runs-on-cpu",),
     frameworks=("tensorflow",),

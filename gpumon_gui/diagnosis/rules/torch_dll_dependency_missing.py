@@ -25,8 +25,9 @@ def _check(view: View) -> Outcome:
         (found for found in view.signals(_MISSING, _WRONG_VERSION, _WRONG_BITS, _INIT) if _of_torch(found)), None
     )
     loading = view.signal(_IMPORT)
-    if signal is None and loading is not None and loading.values.get("module") == "_C" and _is_torch(loading, view):
-        return Hit(Confidence.MEDIUM, quote(loading) + cite(view, "torch.version"), {"library": "_C.pyd"})
+    if signal is None and loading is not None and loading.values.get("module") == "_C" and not _is_other(loading):
+        confidence = Confidence.MEDIUM if loading.framework == "torch" else Confidence.LOW
+        return Hit(confidence, quote(loading) + cite(view, "torch.version"), {"library": "_C.pyd"})
     if signal is None:
         return CLEAR if view.signal(_MISSING, _WRONG_VERSION, _WRONG_BITS, _INIT) else Lacks(("log",))
     library = str(signal.values.get("library", ""))
@@ -37,8 +38,9 @@ def _check(view: View) -> Outcome:
     return Hit(confidence, evidence, {"library": library}, title=_TITLES.get(signal.kind))
 
 
-def _is_torch(signal: Signal, view: View) -> bool:
-    return signal.framework == "torch" or (not signal.framework and view.text("torch.version") is not None)
+def _is_other(signal: Signal) -> bool:
+    """Whether another framework printed it: several have a module _C."""
+    return signal.framework not in ("", "torch")
 
 
 def _of_torch(signal: Signal) -> bool:

@@ -11,6 +11,8 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 _MISSING, _SHADOWED = "framework-not-found", "framework-shadowed"
 _SHADOW_TITLE = N_("A file of your own hides the module {module}")
 _INACTIVE_TITLE = N_("The program runs outside the Python environment that was set up")
+_OUTSIDE_TITLE = N_("An environment is activated, and the program runs in a Python outside it")
+_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 _INACTIVE = "not activated"
 
 
@@ -24,13 +26,31 @@ def _check(view: View) -> Outcome:
         return Hit(Confidence.HIGH, cite(view, "interpreter.kind", "interpreter.path"), title=_INACTIVE_TITLE)
     missing = view.signal(_MISSING)
     if missing is None:
-        return Lacks(("log",)) if not view.known("interpreter.path") else CLEAR
+        return _by_variables(view)
     module = str(missing.values.get("module", ""))
     packages = machine.known_packages(view)
     installed = view.text(f"{module}.version") is not None or (packages is not None and module in packages)
     evidence = quote(missing) + cite(view, "interpreter.path", f"{module}.version")
     # The same module is installed in the environment that was looked at: then another Python printed this.
     return Hit(Confidence.HIGH if installed else Confidence.LOW, evidence, {"module": module})
+
+
+def _by_variables(view: View) -> Outcome:
+    """An environment is activated, and the program's Python lies outside it. Of a single program only: the variables
+    of one shell say nothing about the other environments of a machine."""
+    path = _plain(view.text("interpreter.path"))
+    if not path:
+        return Lacks(("interpreter.path", "log"))
+    for name in _VARIABLES:
+        folder = _plain(view.text(f"environment.{name}"))
+        if view.both and folder and not path.startswith(folder):
+            evidence = cite(view, "interpreter.path", f"environment.{name}")
+            return Hit(Confidence.LOW, evidence, title=_OUTSIDE_TITLE)
+    return CLEAR
+
+
+def _plain(path: str | None) -> str:
+    return (path or "").replace("\\", "/").rstrip("/").lower()
 
 
 def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
