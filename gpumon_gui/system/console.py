@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sys
 from typing import TextIO
@@ -45,6 +46,8 @@ def put(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
+        if os.name == "nt" and error.errno == errno.EINVAL:  # so Windows calls a pipe that nobody reads
+            raise BrokenPipeError from error
         abandon(sys.stdout)
         raise OutputFailed(_("the output cannot be written ({detail}).").format(detail=strerror(error))) from error
 

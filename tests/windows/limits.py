@@ -14,7 +14,6 @@ _SOCKETS = "about X11 and Wayland, which are reached by Unix sockets"
 WINDOWS: dict[str, str] = {
     "tests/unit/test_app_arguments.py::test_a_display_that_is_not_there[:4093]": _SOCKETS,
     "tests/unit/test_app_arguments.py::test_a_wayland_display_that_is_not_there": _SOCKETS,
-    "tests/unit/test_cli.py::test_a_closed_pipe_is_no_fault": "a shell's pipe; Windows reports the write as invalid",
     "tests/unit/test_house.py::test_the_import_contracts_hold": _HOUSE,
     "tests/unit/test_house.py::test_a_planted_import_breaks_its_contract": _HOUSE,
     "tests/unit/test_package.py": _HOUSE,
