@@ -21,8 +21,8 @@ MEMORY_MB = 100.0
 
 def _training(dice: random.Random) -> bytes:
     lines = (
-        f"2024-05-01 12:{n % 60:02d} INFO trainer.py:{n} step {n} loss {dice.random():.5f} gpu memory {dice.random():.2f} GiB"
-        f" torch.cuda {dice.choice(('data', 'forward', 'optimizer'))} {dice.random():.4f}"
+        f"2024-05-01 12:{n % 60:02d} INFO trainer.py:{n} step {n} loss {dice.random():.5f} gpu memory "
+        f"{dice.random():.2f} GiB torch.cuda {dice.choice(('data', 'forward', 'optimizer'))} {dice.random():.4f}"
         for n in range(8000)
     )
     return "\n".join(lines).encode() + b"\n"
@@ -38,11 +38,13 @@ def _errors(dice: random.Random) -> bytes:
 
 
 def _progress(dice: random.Random) -> bytes:
-    return "".join(f"\r {n % 100}%|████▌     | {n}/9000 [00:01<00:09, {dice.random():.2f}it/s]" for n in range(12000)).encode()
+    bars = (f"\r {n % 100}%|████▌     | {n}/9000 [00:01<00:09, {dice.random():.2f}it/s]" for n in range(12000))
+    return "".join(bars).encode()
 
 
 def _gbk(dice: random.Random) -> bytes:
-    lines = (f"[WinError 10054] 找不到指定的模块 第 {n} 步 损失 {dice.random():.5f} 显存不足 驱动程序" for n in range(12000))
+    words = "显存不足 驱动程序"
+    lines = (f"[WinError 10054] 找不到指定的模块 第 {n} 步 损失 {dice.random():.5f} {words}" for n in range(12000))
     return "\n".join(lines).encode("gbk") + b"\n"
 
 

@@ -57,7 +57,35 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         r"couldn't communicate with the NVIDIA driver",
         states={"driver.nvidia_smi_works": False},
     ),
-    Pattern("driver-library-mismatch", "version mismatch", r"driver/library version mismatch"),
+    Pattern(
+        "driver-library-mismatch",
+        "version mismatch",
+        r"driver/library version mismatch|NVML/RM version mismatch",
+    ),
+    Pattern("driver-library-mismatch", "rmversionmismatch", r"LibRmVersionMismatch"),
+    # TensorFlow's cuda_diagnostics.cc again; Paddle's device list.
+    Pattern(
+        "tf-driver-versions",
+        "libcuda reported version",
+        r"libcuda reported version is: (?P<library>\d[\d.]+\d)",
+        framework="tensorflow",
+        facts={"library": "driver.library_version"},
+    ),
+    Pattern(
+        "tf-driver-versions",
+        "kernel reported version",
+        r"kernel reported version is: (?P<kernel>\d[\d.]+\d)",
+        framework="tensorflow",
+        facts={"kernel": "driver.kernel_module_version"},
+        states={"driver.kernel_module_loaded": True},
+    ),
+    Pattern(
+        "paddle-versions",
+        "driver api version",
+        r"Driver API Version: (?P<cuda>\d+\.\d+)",
+        framework="paddle",
+        facts={"cuda": "driver.cuda_version"},
+    ),
     Pattern(
         "nvml-library-version",
         "nvml library version",
@@ -72,7 +100,8 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         joined=True,
     ),
     Pattern("nvml-unknown-error", "failed to initialize nvml", r"Failed to initialize NVML: Unknown Error"),
-    Pattern("nvml-driver-not-loaded", "driver not loaded", r"(?:NVML|nvml error): ?driver not loaded"),
+    Pattern("nvml-driver-not-loaded", "driver not loaded", r"(?:NVML\w*|nvml error)\W.{0,20}driver not loaded"),
+    Pattern("nvml-driver-not-loaded", "drivernotloaded", r"NVMLError_DriverNotLoaded"),
     Pattern(
         "nvml-blocked-by-system",
         "access blocked by the operating system",
@@ -158,6 +187,12 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         r"|Fabric ?Manager.{0,60}(?:not running|failed to start)",
     ),
     Pattern(
+        "fabric-manager-failed",
+        "nvidia-fabricmanager.service",
+        r"nvidia-fabricmanager\.service.{0,400}Active: (?:failed|inactive)",
+        joined=True,
+    ),
+    Pattern(
         "fabric-manager-version-differs",
         "fabric manager",
         r"fabric manager.{0,60}version (?P<manager>\d[\d.]+\d).{0,60}(?:don't|doesn't|does not"
@@ -209,6 +244,19 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     Pattern("mig-device-listed", "(uuid: mig-", r"\bMIG (?P<profile>\d+g\.\d+gb\S*)\s+Device\s+(?P<index>\d+):"),
     Pattern("mig-device-in-use", "cuda_visible_devices", r"CUDA_VISIBLE_DEVICES\W{1,4}(?P<value>MIG-\S+)"),
     # WSL.
+    Pattern("wsl-seen", "/usr/lib/wsl/", r"/usr/lib/wsl/", states={"os.wsl": True, "os.family": "linux"}),
+    Pattern(
+        "wsl-seen",
+        "microsoft-standard",
+        r"microsoft-standard(?:-WSL2)?",
+        states={"os.wsl": True, "os.family": "linux"},
+    ),
+    Pattern(
+        "wsl-no-adapters",
+        "no adapters were found",
+        r"WSL environment detected but no adapters were found",
+        states={"os.wsl": True, "os.family": "linux"},
+    ),
     Pattern("libcuda-from", "libcuda.so", r"libcuda\.so(?:\.\d+)* (?:=>|\(.*\) =>) (?P<path>/\S+)"),
     *(
         Pattern(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from gpumon_gui.diagnosis.logs.block import Block, Found, Printed
+from gpumon_gui.diagnosis.logs.block import Block, Fact, Found, Printed
 
 #: Numbers (cuda.h, driver_types.h; both APIs share them from CUDA 10.1 on) → names after CUDA_ERROR_ and cudaError,
 #: and the text of cudaGetErrorString / cuGetErrorString.
@@ -68,7 +68,9 @@ _BY_WEAK_TEXT: Final = tuple(
     if number in (2, 3, 999)
 )
 _RIGHT_BEHIND: Final = re.compile(
-    r"\bCUDA (?:runtime |driver )?(?:error|failure)\W{0,3}(?P<number>\d{1,3})\b", re.IGNORECASE
+    r"\binit(?:ialization)? failure(?: with error)?: ?(?P<init>\d{1,3})\b|"
+    r"\bCUDA (?:runtime |driver )?(?:error|failure)\W{0,3}(?P<number>\d{1,3})\b",
+    re.IGNORECASE,
 )
 _BY_NUMBER: Final = re.compile(
     r"(?:cudaGetDeviceCount|cuInit|cudaSetDevice|cuda_?(?:runtime|driver)?\.?(?:error|failure)"
@@ -77,7 +79,8 @@ _BY_NUMBER: Final = re.compile(
     re.IGNORECASE,
 )
 _WHERE: Final = re.compile(
-    r"cudaGetDeviceCount|cuInit\b|cuda_init|failed call to|CUDA driver initialization", re.IGNORECASE
+    r"cudaGetDeviceCount|cuInit\b|cuda_init|init(?:ialization)? failure|failed call to|CUDA driver initialization",
+    re.IGNORECASE,
 )
 _HINTS: Final = (
     "cuda_error_",
@@ -99,6 +102,8 @@ _HINTS: Final = (
     "no kernel image is available",
     "operation not supported on this os",
     "driver is a stub library",
+    "init failure: ",
+    "initialization failure with error",
 )
 
 #: Access, memory, loading of libraries, commit limit: the others say nothing about a GPU.
@@ -143,9 +148,10 @@ def _read_cuda(lines: Sequence[str]) -> Found | None:
     numbers = {number for number, regex in (*_BY_NAME, *_BY_TEXT, *_BY_WEAK_TEXT) if regex.search(line)}
     if not numbers:
         match = _RIGHT_BEHIND.search(line) or _BY_NUMBER.search(line)
-        if match is None or int(match["number"]) == 0:
+        number = int(next((text for text in match.groupdict().values() if text), 0)) if match else 0
+        if number == 0:
             return None
-        numbers = {int(match["number"])}
+        numbers = {number}
     where = _WHERE.search(line)
     values: dict[str, object] = {"at_start": where is not None}
     return Found((), tuple(Printed(f"cuda-error-{number}", {**values, "number": number}) for number in sorted(numbers)))
@@ -163,7 +169,8 @@ def _read_winerror(lines: Sequence[str]) -> Found | None:
     path = _dll_in(text)
     if path:
         values |= {"library": re.split(r"[/\\]", path)[-1], "path": path}
-    return Found((), (Printed(f"winerror-{number}", values),))
+    windows = (Fact("os.family", "windows"),) if match["number"] else ()
+    return Found(windows, (Printed(f"winerror-{number}", values),))
 
 
 def _dll_in(text: str) -> str:
@@ -186,7 +193,10 @@ def _read_missing(lines: Sequence[str]) -> Found | None:
         file = re.split(r"[/\\]", path)[-1]
         name, version = library_version(file)
         signals.append(Printed("library-missing", {"library": file, "name": name, "version": version}))
-    return Found((), tuple(signals)) if signals else None
+    facts = (
+        (Fact("os.family", "windows"),) if any(str(one.values["library"]).endswith(".dll") for one in signals) else ()
+    )
+    return Found(facts, tuple(signals)) if signals else None
 
 
 BLOCKS: Final = (

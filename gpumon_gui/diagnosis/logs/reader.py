@@ -29,6 +29,8 @@ from gpumon_gui.diagnosis.logs.decode import Chunk, chunks
 from gpumon_gui.diagnosis.logs.gpus import merged_gpus
 from gpumon_gui.diagnosis.logs.pattern import Pattern
 
+#: The kind of signal that says that a block of the reader raised: a fault of GPUMon.
+FAULT: Final = "log-reader-fault"
 #: Signals kept of each kind, beside the last one.
 KEPT: Final = 20
 #: Characters of a line that patterns see, around the hint.
@@ -259,7 +261,12 @@ class _Scan:
         if number < self._taken.get(block.name, 0):
             return True
         first = _around(window.lines[index], column)
-        found = block.read([first, *(line[:LINE_LIMIT] for line in window.lines[index + 1 : index + block.lines])])
+        following = (line[:LINE_LIMIT] for line in window.lines[index + 1 : index + block.lines])
+        try:
+            found = block.read([first, *following])
+        except Exception as error:  # noqa: BLE001 - a fault of one block is told, and loses nothing else
+            values = {"block": block.name, "error": f"{type(error).__name__}: {error}"}
+            found = Found(signals=(Printed(FAULT, values),))
         if found is None:
             return False
         if found.length > 1 or len(window.lines[index]) <= LINE_LIMIT:  # several messages may share a very long line

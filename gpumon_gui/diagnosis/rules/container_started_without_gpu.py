@@ -14,6 +14,7 @@ _NO_DEVICE = (
     "nvidia-smi-not-found",
     "tf-kernel-driver-not-running",
     "cuda-no-device",
+    "cuda-error-303",
 )
 
 

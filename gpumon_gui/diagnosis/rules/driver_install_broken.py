@@ -23,8 +23,8 @@ def _check(view: View) -> Outcome:
         return Hit(Confidence.MEDIUM, quote(stopped) + facts)
     if missing is not None:
         return Hit(Confidence.HIGH if hardware.has_nvidia(view) else Confidence.MEDIUM, quote(missing) + facts)
-    if busy is not None and windows:
-        return Hit(Confidence.MEDIUM, quote(busy) + facts)
+    if busy is not None:
+        return Hit(Confidence.MEDIUM if windows else Confidence.LOW, quote(busy) + facts)
     if windows and view.flag("driver.nvidia_smi_works") is True:
         return CLEAR
     if windows and hardware.has_nvidia(view) and view.flag("driver.nvidia_smi_works") is False:

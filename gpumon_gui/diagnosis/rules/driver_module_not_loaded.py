@@ -14,7 +14,7 @@ _SIGNS = (
     "nvidia-module-build-failed",
     "nvidia-module-insert-failed",
 )
-_WEAK = ("torch-no-driver", "tf-kernel-driver-not-running", "torch-driver-init-failed")
+_WEAK = ("torch-no-driver", "tf-kernel-driver-not-running", "torch-driver-init-failed", "cuda-error-303")
 
 
 def _check(view: View) -> Outcome:
@@ -44,7 +44,11 @@ def _check(view: View) -> Outcome:
         return Hit(Confidence.MEDIUM if inside else Confidence.HIGH, quote(told) + facts, title=_title(view))
     if view.flag("driver.nvidia_smi_works") is True:
         return CLEAR
-    weak = view.signal(*_WEAK)
+    nouveau = view.signal("nouveau-in-use")
+    if nouveau is not None and hardware.has_nvidia(view):
+        return Hit(Confidence.HIGH, quote(nouveau) + facts)
+    library = next((sign for sign in view.signals("library-missing") if sign.values.get("name") == "cuda"), None)
+    weak = view.signal(*_WEAK) or library
     if weak is not None and not inside and (hardware.has_nvidia(view) or view.signal("nouveau-in-use")):
         return Hit(Confidence.MEDIUM, quote(weak, view.signal("nouveau-in-use")) + facts)
     if weak is not None and not inside:

@@ -14,7 +14,7 @@ def _check(view: View) -> Outcome:
     failed = view.signal("fabric-manager-failed", "fabric-manager-version-differs")
     facts = cite(view, "gpus", "driver.version")
     if not_ready is not None or failed is not None:
-        sure = not_ready is not None or view.known("driver.version")
+        sure = not_ready is not None or view.signal("fabric-manager-version-differs") is not None
         return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, quote(not_ready, failed) + facts)
     if view.known("driver.fabric_manager"):
         manager = cite(view, "driver.fabric_manager") + facts

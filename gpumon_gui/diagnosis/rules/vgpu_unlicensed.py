@@ -25,6 +25,8 @@ def _check(view: View) -> Outcome:
         return Hit(Confidence.HIGH, evidence, severity=severity)
     if any(state.lower().startswith("licensed") for state in states):
         return CLEAR
+    if busy is not None and not virtual and view.text("os.virtual_machine"):
+        return Hit(Confidence.LOW, evidence + cite(view, "os.virtual_machine"), severity=Severity.BLOCKS)
     if virtual and busy is not None:
         return Hit(Confidence.MEDIUM, evidence, severity=Severity.BLOCKS)
     if cards and all(card.get("vgpu") is False for card in cards):

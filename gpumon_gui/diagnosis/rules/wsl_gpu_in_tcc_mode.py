@@ -20,6 +20,9 @@ def _check(view: View) -> Outcome:
             # A container in WSL that may not open the device says the same.
             return Hit(Confidence.LOW, quote(blocked) + facts)
         return Hit(Confidence.HIGH if tcc or wsl else Confidence.MEDIUM, quote(blocked) + facts)
+    none = view.signal("wsl-no-adapters")
+    if none is not None and not models:
+        return Hit(Confidence.LOW, quote(none) + facts)
     if tcc and wsl is True:
         return Hit(Confidence.HIGH, facts)
     if models and not tcc:

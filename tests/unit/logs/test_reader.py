@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gpumon_gui.diagnosis.facts import Document, Origin
+from gpumon_gui.diagnosis.logs.block import Block
 from gpumon_gui.diagnosis.logs.pattern import Pattern
-from gpumon_gui.diagnosis.logs.reader import KEPT, Messages, read, read_log
+from gpumon_gui.diagnosis.logs.reader import FAULT, KEPT, Messages, read, read_log
 from gpumon_gui.diagnosis.logs.table import BLOCKS, PATTERNS
 
 OLD = "The NVIDIA driver on your system is too old (found version 11040)."
@@ -99,6 +100,15 @@ def test_merging_keeps_what_the_document_has_and_its_origin() -> None:
     assert view.origin("torch.version") == Origin("facts")
 
 
+def test_a_block_that_raises_is_told_and_loses_nothing_else() -> None:
+    def bad(_lines: object) -> None:
+        raise ValueError("bad")
+
+    messages = Messages((Pattern("found", "mark", "mark"),), (Block("b", ("mark",), bad),))
+    kinds = {signal.kind: signal.values for signal in read_log(io.BytesIO(b"a mark"), messages).signals}
+    assert kinds == {"found": {}, FAULT: {"block": "b", "error": "ValueError: bad"}}
+
+
 def test_an_empty_log_is_still_a_log() -> None:
     assert read(b"").merge_into(Document()).log_given
     assert not read(b"").signals
@@ -119,7 +129,7 @@ def test_blocks_have_names_of_their_own() -> None:
 @settings(max_examples=150, deadline=None)
 @given(st.binary(max_size=4000))
 def test_random_bytes_never_raise(data: bytes) -> None:
-    read(data)
+    assert FAULT not in {signal.kind for signal in read(data).signals}
 
 
 @settings(max_examples=150, deadline=None)
@@ -130,5 +140,6 @@ def test_mixtures_torn_anywhere_never_raise(parts: list[str], data: st.DataObjec
     start = data.draw(st.integers(0, len(raw)))
     found = read(raw[start : data.draw(st.integers(start, len(raw)))])
     for signal in found.signals:
+        assert signal.kind != FAULT
         assert signal.origin.line is not None
         assert 1 <= signal.origin.line <= max(1, found.lines)
