@@ -16,6 +16,7 @@ _NEEDED = (
     "gpumon-gui.exe",
     "_internal/PySide6/plugins/platforms/qwindows.dll",
     "_internal/PySide6/translations/qtbase_zh_CN.qm",
+    "_internal/gpumon_gui/diagnosis/probe_scripts/probe.py",
     "_internal/resources/icons/app.svg",
     "_internal/resources/locale/zh_CN/LC_MESSAGES/gpumon.mo",
     "licences/components.txt",

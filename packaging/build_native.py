@@ -32,9 +32,9 @@ class NativeTools:
         return {file.name.lower() for file in folder.iterdir()}
 
     def start_seconds(self, program: Path) -> float:
-        words = [str(PYTHON), str(WATCH), "--detached", "--close", "6", "--kill", "20", str(program)]
+        words = [str(PYTHON), str(WATCH), "--detached", "--close", "5", "--kill", "20", str(program)]
         found = []
-        for _run in range(2):
+        for _run in range(3):
             done = subprocess.run([*words, "--scenario", "windows-laptop"], stdin=subprocess.DEVNULL, stderr=-1)
             found += re.findall(rb"first window after ([\d.]+) s", done.stderr)
         if not found:

@@ -12,23 +12,13 @@ from pathlib import Path
 from report import SetupFailed
 
 TEXTS = Path(__file__).resolve().parent / "windows" / "licences"
-#: What is inside the built program. ``gather`` fails when a module of something else is.
-BUNDLED = (
-    "PySide6-Essentials",
-    "shiboken6",
-    "pyqtgraph",
-    "numpy",
-    "psutil",
-    "nvidia-ml-py",
-    "msgspec",
-    "platformdirs",
-    "colorama",
-    "pyinstaller",
-)
+REQUIREMENTS = Path(__file__).resolve().parent / "requirements.txt"
+_NOT_INSIDE = ("babel",)  # only builds
 # Where the package's own words are long or name a choice.
 _LICENCE = {
     "PySide6-Essentials": "LGPL-3.0-only",
     "shiboken6": "LGPL-3.0-only",
+    "Jinja2": "BSD-3-Clause",
     "nvidia-ml-py": "BSD-3-Clause",
     "psutil": "BSD-3-Clause",
     "colorama": "BSD-3-Clause",
@@ -44,7 +34,7 @@ def gather(target: Path, site_packages: Path, python: Path, modules: Iterable[st
     _refuse_strangers(modules, found.values())
     rows = [("Python", python_version, "PSF-2.0", "https://www.python.org")]
     _copy([python / "LICENSE.txt"], target / "Python")
-    for name in BUNDLED:
+    for name in bundled():
         item = found.get(_plain(name))
         if item is None:
             raise SetupFailed(f"{name} is not installed in {site_packages}")
@@ -67,6 +57,14 @@ def gather(target: Path, site_packages: Path, python: Path, modules: Iterable[st
     (target / "components.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def bundled() -> tuple[str, ...]:
+    """What may be inside the built program: the packages that it needs to run, and PyInstaller's start-up code.
+    ``gather`` refuses a program that has a module of anything else."""
+    lines = REQUIREMENTS.read_text(encoding="utf-8").splitlines()
+    names = [line.partition("==")[0].strip() for line in lines if "==" in line and not line.startswith("#")]
+    return (*(name for name in names if name not in _NOT_INSIDE), "pyinstaller")
+
+
 def frozen_modules(work: Path) -> set[str]:
     """The top-level modules in a PyInstaller archive, from the list it leaves in its work folder."""
     text = next(work.rglob("PYZ-00.toc")).read_text(encoding="utf-8")
@@ -79,10 +77,10 @@ def _refuse_strangers(modules: Iterable[str], found: Iterable[Distribution]) -> 
         for file in item.files or ():
             top = file.parts[0].removesuffix(".py")
             owners.setdefault(top, item.name)
-    known = {_plain(name) for name in BUNDLED}
+    known = {_plain(name) for name in bundled()}
     strangers = sorted({owners[name] for name in modules if name in owners and _plain(owners[name]) not in known})
     if strangers:
-        raise SetupFailed(f"inside the program, but not in packaging/licences.py: {', '.join(strangers)}")
+        raise SetupFailed(f"inside the program, but not in packaging/requirements.txt: {', '.join(strangers)}")
 
 
 def _is_licence(file: str) -> bool:

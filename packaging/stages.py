@@ -25,7 +25,7 @@ QT_MODULES = ("PySide6", "shiboken6", "pyqtgraph")
 @dataclass(frozen=True)
 class Stage:
     """One command. ``tests`` is the folder of a pytest stage; ``without_qt`` makes Qt impossible to import;
-    ``display`` starts a virtual one of its own; ``lab`` runs the tests by Windows Python (packaging/winlab)."""
+    ``display`` starts a virtual one of its own; ``lab``: in the Windows lab, tests by Windows Python."""
 
     name: str
     title: str
@@ -48,11 +48,14 @@ STAGES: tuple[Stage, ...] = (
     Stage("unit-no-qt", "unit tests, Qt not installed", tests="tests/unit", without_qt=True),
     Stage("qt-offscreen", "Qt tests, offscreen", tests="tests/qt", environment={"QT_QPA_PLATFORM": "offscreen"}),
     Stage("qt-xvfb", "Qt tests, X11", tests="tests/qt", display=True, environment={"QT_QPA_PLATFORM": "xcb"}),
+    Stage("probes", "probes in real environments", tests="tests/probes"),
     Stage("windows-unit", "unit tests, Windows", tests="tests/unit", lab=True),
     Stage("windows-qt", "Qt tests, Windows", tests="tests/qt", lab=True),
     Stage("windows-sources", "Windows' sources over stand-in DLLs", tests="tests/windows", lab=True),
+    Stage("frozen-build", "Windows programs and installer", ("packaging/dev.py", "build"), lab=True),
+    Stage("frozen-tests", "tests of the built programs", tests="tests/frozen"),
 )
-CHECKS = tuple(stage for stage in STAGES if not stage.tests)
+CHECKS = tuple(stage for stage in STAGES if not (stage.tests or stage.lab))
 
 
 @dataclass

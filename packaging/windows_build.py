@@ -58,7 +58,7 @@ class Tools(Protocol):
         ...
 
     def start_seconds(self, program: Path) -> float:
-        """From start to the first window of the program on a synthetic machine; the better of two runs."""
+        """From start to the first window of the program on a synthetic machine; the best of three runs."""
         ...
 
 

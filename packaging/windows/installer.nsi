@@ -128,7 +128,7 @@ Section "$(TYPE)"
 SectionEnd
 
 Section /o "$(AUTOSTART)" AUTOSTART_SECTION
-  WriteRegStr HKCU "${RUN_KEY}" "GPUMon" '"$INSTDIR\gpumon-gui.exe"'
+  WriteRegStr HKCU "${RUN_KEY}" "GPUMon" '"$INSTDIR\gpumon-gui.exe" --tray'
 SectionEnd
 
 Section /o "$(DESKTOP)"
@@ -140,7 +140,7 @@ Section -autostart-by-switch
   ClearErrors
   ${GetOptions} $0 "/AUTOSTART" $1
   ${IfNot} ${Errors}
-    WriteRegStr HKCU "${RUN_KEY}" "GPUMon" '"$INSTDIR\gpumon-gui.exe"'
+    WriteRegStr HKCU "${RUN_KEY}" "GPUMon" '"$INSTDIR\gpumon-gui.exe" --tray'
   ${EndIf}
 SectionEnd
 

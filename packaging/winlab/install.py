@@ -74,7 +74,7 @@ def _make_tree() -> None:
     """Debian 12 has Wine 8: a Debian 13 tree with Wine 10, entered by chroot."""
     _apt(("debootstrap",))
     asked = _output(["apt-get", "indextargets", "--format", "$(REPO_URI)", "Created-By: Packages"])
-    mirrors = [line for line in asked.splitlines() if re.search(r"/debian/*$", line)]
+    mirrors = [line for line in asked.splitlines() if re.search(r"/debian/*$", line)] if _debian() else []
     _say("a Debian 13 tree for Wine 10")
     shutil.rmtree(TREE, ignore_errors=True)
     _do(["debootstrap", "--variant=minbase", "trixie", str(TREE), *mirrors[:1]], "debootstrap")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gpumon_gui.telemetry.recording.reader import Recording
-from tests.frozen.conftest import ROOT, run_program
+from tests.frozen.conftest import ROOT, in_lab, run_program
 
 MACHINE = ("--scenario", "windows-laptop")
 
@@ -86,6 +86,15 @@ def test_a_recording_made_by_it_is_read_by_the_checkout(folder: Path, tmp_path: 
         assert recording.complete
     finally:
         recording.close()
+
+
+def test_it_asks_another_windows_python(folder: Path) -> None:
+    where = in_lab("python", "-c", "import sys; print(sys.executable)").stdout.strip()
+    done = run_program(folder / "gpumon.exe", "diagnose", "--json", "--python", where)
+    assert done.returncode in (0, 1), done.stderr
+    verdicts = [verdict for verdict in json.loads(done.stdout)["verdicts"] if verdict["framework"] == "torch"]
+    # Only an interpreter that answered can be said not to have it.
+    assert [(verdict["subject"], verdict["verdict"]) for verdict in verdicts] == [(where, "not_installed")]
 
 
 def test_the_portable_form_keeps_its_data_beside_it(tmp_path: Path) -> None:

@@ -34,7 +34,7 @@ def test_it_installs_for_the_user(found: dict[str, Any]) -> None:
 
 
 def test_autostart_only_when_asked_for(found: dict[str, Any]) -> None:
-    assert found["installed"]["autostart"].endswith('\\Programs\\GPUMon\\gpumon-gui.exe"')
+    assert found["installed"]["autostart"].endswith('\\Programs\\GPUMon\\gpumon-gui.exe" --tray')
     assert found["installed"]["autostart"].startswith('"')
 
 

@@ -50,12 +50,14 @@ def main() -> None:
 
 def sampler(parent: int) -> psutil.Process | None:
     """The sampler of that window."""
-    for process in psutil.process_iter():
+    for number in psutil.pids():
         try:
-            if process.ppid() == parent and "--sampler-child" in process.cmdline():
-                return process
+            process = psutil.Process(number)
+            words = process.cmdline()
         except (psutil.Error, OSError):  # it starts or ends just now
             continue
+        if words[1:4] == ["--sampler-child", "--parent", str(parent)]:
+            return process
     return None
 
 
