@@ -11,7 +11,7 @@ import fnmatch
 import ntpath
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from threading import Event
@@ -41,6 +41,8 @@ class Command:
     ``changes`` sets variables on top of the user's own, or removes them (None). Of each of the two outputs
     ``limit_bytes`` are kept, half from the start and half from the end; the rest is read and dropped. With
     ``takes_result`` the word :data:`RESULT` becomes the path of an empty file of which up to ``limit_bytes`` come back.
+    ``only_lines`` (a regular expression, case ignored) drops all other lines of standard output at the door, so that
+    they are in no recording either.
     """
 
     words: tuple[str, ...]
@@ -50,6 +52,7 @@ class Command:
     cwd: str | None = None
     limit_bytes: int = 400_000
     takes_result: bool = False
+    only_lines: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +139,8 @@ class Gateway(Protocol):
         """What stands at a path."""
         ...
 
-    def listing(self, folder: str) -> tuple[str, ...]:
-        """The names in a folder, sorted; empty when there is none. At most 10,000."""
+    def listing(self, folder: str, pattern: str = "*") -> tuple[str, ...]:
+        """The names in a folder that fit (``*`` and ``?``; case as the system has it), sorted; at most 10,000."""
         ...
 
     def variables(self) -> Mapping[str, str]:
@@ -204,15 +207,27 @@ def matches(gateway: Gateway, folder: str, pattern: str) -> tuple[str, ...]:
     """Paths below a folder whose names fit a pattern of ``*``, one folder level per ``/``; sorted."""
     head, _, rest = pattern.partition("/")
     if "*" in head:
-        flags = re.IGNORECASE if is_windows(gateway) else 0
-        fits = re.compile(fnmatch.translate(head), flags)
-        found = tuple(paths(gateway).join(folder, name) for name in gateway.listing(folder) if fits.match(name))
+        found = tuple(paths(gateway).join(folder, name) for name in gateway.listing(folder, head))
     else:
         path = paths(gateway).join(folder, head)
         found = (path,) if gateway.info(path) is not None else ()
     if not rest:
         return found
     return tuple(path for each in found for path in matches(gateway, each, rest))
+
+
+def fitting(names: Iterable[str], pattern: str, *, windows: bool) -> tuple[str, ...]:
+    """The names that fit a pattern, sorted."""
+    fits = re.compile(fnmatch.translate(pattern), re.IGNORECASE if windows else 0)
+    return tuple(sorted(name for name in names if fits.match(name)))
+
+
+def lines_of(output: bytes, pattern: str) -> bytes:
+    """The lines of an output that a command wants to keep."""
+    if not pattern:
+        return output
+    wanted = re.compile(pattern.encode(), re.IGNORECASE)
+    return b"".join(line for line in output.splitlines(keepends=True) if wanted.search(line))
 
 
 def variable(gateway: Gateway, name: str) -> str | None:

@@ -12,13 +12,24 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from gpumon_gui.core.clock import Clock, SystemClock
 from gpumon_gui.diagnosis import children, probe_scripts, windows_answers
-from gpumon_gui.diagnosis.gateway import RESULT, SCRIPTS, Command, FileInfo, FileKind, Ran, RegistryKey
+from gpumon_gui.diagnosis.gateway import (
+    RESULT,
+    SCRIPTS,
+    Command,
+    FileInfo,
+    FileKind,
+    Ran,
+    RegistryKey,
+    fitting,
+    lines_of,
+)
 
 _MAX_ENTRIES = 10_000
 _PROCESS_VARIABLES = 200
@@ -54,16 +65,7 @@ class LiveGateway:
             result = Path(folder, "result")
             result.touch()
             ran = self._run(command, str(result), cancel)
-            return Ran(
-                ran.code,
-                ran.stdout,
-                ran.stderr,
-                self.read(str(result), command.limit_bytes) or b"",
-                ran.failure,
-                ran.detail,
-                ran.seconds,
-                ran.dropped_bytes,
-            )
+            return replace(ran, result=self.read(str(result), command.limit_bytes) or b"")
 
     def _run(self, command: Command, result: str, cancel: Event | None) -> Ran:
         variables = dict(self._variables)
@@ -72,7 +74,7 @@ class LiveGateway:
             if value is not None:
                 variables[name] = value
         scripts = str(Path(probe_scripts.__file__).parent)
-        return children.run_child(
+        ran = children.run_child(
             [word.replace(RESULT, result).replace(SCRIPTS, scripts) for word in command.words],
             variables,
             timeout_s=command.timeout_s,
@@ -82,6 +84,7 @@ class LiveGateway:
             cancel=cancel,
             frozen=self._own.bundle is not None,
         )
+        return replace(ran, stdout=lines_of(ran.stdout, command.only_lines)) if command.only_lines else ran
 
     def read(self, path: str, limit_bytes: int = 1_000_000) -> bytes | None:
         """The beginning of a regular file."""
@@ -116,8 +119,8 @@ class LiveGateway:
             os.access(path, os.W_OK),
         )
 
-    def listing(self, folder: str) -> tuple[str, ...]:
-        """The names in a folder."""
+    def listing(self, folder: str, pattern: str = "*") -> tuple[str, ...]:
+        """The names in a folder that fit."""
         names = []
         try:
             with os.scandir(folder) as entries:
@@ -127,7 +130,7 @@ class LiveGateway:
                         break
         except (OSError, ValueError):
             return ()
-        return tuple(sorted(names))
+        return fitting(names, pattern, windows=sys.platform == "win32")
 
     def variables(self) -> Mapping[str, str]:
         """The user's environment variables."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -17,11 +18,21 @@ from typing import Any, Final, TypeVar
 
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.messages import _
+from gpumon_gui.core.redact import hide_secrets
 from gpumon_gui.diagnosis.gateway import Command, Failure, FileInfo, FileKind, Gateway, Ran, RegistryKey
+from gpumon_gui.diagnosis.probe_scripts.probe import VARIABLES
 
 SCHEMA: Final = "gpumon-gateway/1"
 NAME: Final = "gateway.jsonl"
 _LONG = 2000
+#: Variables that a recording keeps: those that matter for a GPU or tell where things lie. Others may hold secrets.
+_KEPT_VARIABLES = re.compile(
+    r"^(PATH|HOME|LANG|USERPROFILE|LOCALAPPDATA|APPDATA|PROGRAMDATA|ALLUSERSPROFILE|PROGRAMFILES|PROGRAMW6432|"
+    r"SYSTEMROOT|WORKON_HOME|WSL_DISTRO_NAME|KUBERNETES_SERVICE_HOST|CONTAINER|APPTAINER_CONTAINER|XDG_\w+_HOME|"
+    r"(PYENV|CONDA|_CONDA|MAMBA|UV|POETRY|JUPYTER)(_[A-Z0-9_]*)?(ROOT|EXE|PREFIX|PATH|DIR|DIRS|ENV|VERSION|PREFIX_\d)?)$"
+    rf"|{VARIABLES.pattern}",
+    re.IGNORECASE,
+)
 _T = TypeVar("_T")
 
 
@@ -57,9 +68,9 @@ class RecordingGateway:
         """What stands at a path."""
         return self._kept(["info", path], self._inner.info(path))
 
-    def listing(self, folder: str) -> tuple[str, ...]:
-        """The names in a folder."""
-        return self._kept(["listing", folder], self._inner.listing(folder))
+    def listing(self, folder: str, pattern: str = "*") -> tuple[str, ...]:
+        """The names in a folder that fit."""
+        return self._kept(["listing", folder, pattern], self._inner.listing(folder, pattern))
 
     def variables(self) -> Mapping[str, str]:
         """The user's environment variables."""
@@ -93,7 +104,8 @@ class RecordingGateway:
         for question, answer in answers:
             if answer is None or answer == ():
                 continue  # the same as never asked
-            lines.append({"ask": _texts(question, redact), "answer": _texts(_plain(answer), redact)})
+            plain = _without_secrets(question, _plain(answer))
+            lines.append({"ask": _texts(question, redact), "answer": _texts(plain, redact)})
         for index, line in enumerate(lines):
             answer = line.get("answer")
             holders = answer if isinstance(answer, dict) else line
@@ -168,9 +180,9 @@ class RecordedGateway:
             return None
         return FileInfo(**{**answer, "kind": FileKind(answer["kind"])})
 
-    def listing(self, folder: str) -> tuple[str, ...]:
-        """The names in the folder."""
-        return tuple(self._answers.get(json.dumps(["listing", folder])) or ())
+    def listing(self, folder: str, pattern: str = "*") -> tuple[str, ...]:
+        """The names in the folder that fitted."""
+        return tuple(self._answers.get(json.dumps(["listing", folder, pattern])) or ())
 
     def variables(self) -> Mapping[str, str]:
         """The environment variables."""
@@ -186,6 +198,20 @@ class RecordedGateway:
     def ask(self, question: str, argument: str = "") -> Any:
         """The fact of the operating system."""
         return self._answers.get(json.dumps(["ask", question, argument]))
+
+
+def _without_secrets(question: list[Any], answer: Any) -> Any:
+    """Answers that are a whole environment lose the variables nobody needs."""
+    if question == ["variables"] and isinstance(answer, dict):
+        return _kept_variables(answer)
+    if question[:2] == ["ask", "process"] and isinstance(answer, dict) and isinstance(answer.get("environ"), dict):
+        return {**answer, "environ": _kept_variables(answer["environ"])}
+    return answer
+
+
+def _kept_variables(variables: Mapping[str, Any]) -> dict[str, Any]:
+    kept = {name: value for name, value in variables.items() if _KEPT_VARIABLES.match(name)}
+    return {name: value for name, value in kept.items() if hide_secrets(f"{name}=x") == f"{name}=x"}
 
 
 def _run_question(command: Command) -> list[Any]:

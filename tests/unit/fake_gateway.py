@@ -5,10 +5,11 @@ from __future__ import annotations
 import ntpath
 import posixpath
 from collections.abc import Mapping
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
-from gpumon_gui.diagnosis.gateway import Command, Failure, FileInfo, FileKind, Ran, RegistryKey
+from gpumon_gui.diagnosis.gateway import Command, Failure, FileInfo, FileKind, Ran, RegistryKey, fitting, lines_of
 
 
 class FakeGateway:
@@ -48,7 +49,8 @@ class FakeGateway:
         if start is None:
             return Ran(None, failure=Failure.NOT_FOUND)
         ran = self._runs[start]
-        return Ran(0, ran.encode()) if isinstance(ran, str) else ran
+        done = Ran(0, ran.encode()) if isinstance(ran, str) else ran
+        return replace(done, stdout=lines_of(done.stdout, command.only_lines))
 
     def read(self, path: str, limit_bytes: int = 1_000_000) -> bytes | None:
         info = self.info(path)
@@ -71,14 +73,14 @@ class FakeGateway:
             return FileInfo(FileKind.DEVICE, 0, 0.0, real, content == "dev", content == "dev")
         return FileInfo(FileKind.FILE, len(content), 0.0, real)
 
-    def listing(self, folder: str) -> tuple[str, ...]:
+    def listing(self, folder: str, pattern: str = "*") -> tuple[str, ...]:
         start = self._key(self._real(folder)).rstrip("\\/") + self._path.sep
         names = {
             path[len(start) :].split(self._path.sep)[0]
             for key, (path, _) in self._files.items()
             if key.startswith(start)
         }
-        return tuple(sorted(names))
+        return fitting(names, pattern, windows=self._platform == "win32")
 
     def variables(self) -> Mapping[str, str]:
         return self._variables

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -14,7 +15,7 @@ import pytest
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.diagnosis import gateway
 from gpumon_gui.diagnosis.children import Own, users_variables
-from gpumon_gui.diagnosis.gateway import RESULT, Command, Failure, FileKind
+from gpumon_gui.diagnosis.gateway import RESULT, Command, Failure, FileKind, Gateway
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.recorded_gateway import RecordedGateway, RecordingGateway
 
@@ -113,6 +114,11 @@ def test_what_cannot_be_started_is_told(live: LiveGateway, tmp_path: Path) -> No
         plain.chmod(0o755)
     assert live.run(Command((str(plain),))).failure is Failure.NOT_STARTED
     assert live.run(Command(("a\0b",))).failure is Failure.NOT_STARTED
+
+
+def test_only_the_wanted_lines_of_an_output_pass(live: LiveGateway) -> None:
+    ran = live.run(python("print('NVRM: one\\nprivate\\nnvrm: two')", only_lines="nvrm"))
+    assert ran.out.split("\n")[:-1] == ["NVRM: one", "nvrm: two"]
 
 
 def test_input_reaches_the_program_and_one_that_ignores_it_is_no_fault(live: LiveGateway) -> None:
@@ -216,13 +222,13 @@ def test_a_recorded_machine_answers_as_the_live_one_did(live: LiveGateway, tmp_p
         "import sys; print('o' * 5000); open(sys.argv[1], 'wb').write(b'\\xff\\0')", RESULT, takes_result=True
     )
     recording = RecordingGateway(live)
-    asked = (
+    asked: tuple[Callable[[Gateway], object], ...] = (
         lambda g: g.run(command),
         lambda g: g.run(Command((str(tmp_path / "none"),))).failure,
         lambda g: g.read(str(tmp_path / "file")),
         lambda g: g.info(str(tmp_path / "file")),
         lambda g: g.listing(str(tmp_path)),
-        lambda g: dict(g.variables()),
+        lambda g: g.variables()["PATH"],
         lambda g: g.ask("cpu-count"),
         lambda g: g.registry("HKLM\\SOFTWARE\\none"),
     )
@@ -257,6 +263,25 @@ def test_names_are_redacted_in_questions_and_answers_alike(live: LiveGateway, tm
     assert "secret" not in everything
     recorded = RecordedGateway(tmp_path / "machine")
     assert recorded.read(str(folder / "file").replace("secret", "user")) == b"by user"
+
+
+def test_a_recording_keeps_no_secrets_of_the_environment(tmp_path: Path) -> None:
+    environ = {
+        "PATH": "/usr/bin",
+        "HOME": "/home/me",
+        "LD_LIBRARY_PATH": "/x",
+        "CONDA_PREFIX": "/c",
+        "AWS_SECRET_ACCESS_KEY": "hidden-1",
+        "HF_TOKEN": "hidden-2",
+        "DATABASE_URL": "hidden-3",
+        "UV_PUBLISH_TOKEN": "hidden-4",
+    }
+    recording = RecordingGateway(LiveGateway(environ))
+    recording.variables()
+    recording.save(tmp_path)
+    assert "hidden" not in (tmp_path / "gateway.jsonl").read_text()
+    kept = set(RecordedGateway(tmp_path).variables())
+    assert kept == {"PATH", "HOME", "LD_LIBRARY_PATH", "CONDA_PREFIX"}
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_an_old_nvidia_smi_without_compute_capabilities_still_tells_the_rest() -
         {
             "/usr/bin/nvidia-smi -q": SMI,
             "/usr/bin/nvidia-smi --query-gpu=index,uuid,pci.bus_id,compute_cap": Ran(2, b'Field "compute_cap" is not'),
-            "/usr/bin/nvidia-smi --query-gpu=index,uuid,pci.bus_id,display": "0, GPU-1, 00000000:00:06.0, Enabled, Default",
+            "/usr/bin/nvidia-smi --query-gpu=index,uuid,pci.bus_id,d": "0, GPU-1, 00000000:00:06.0, Enabled, x",
         },
     )
     (gpu,) = facts(gateway)["gpus"]
@@ -477,7 +477,7 @@ def test_each_fact_knows_the_probe_it_is_from() -> None:
 def test_a_probe_that_fails_loses_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     gateway = FakeGateway("linux", {"/etc/os-release": "ID=x"}, HOME)
     monkeypatch.setattr(gateway, "registry", None)
-    monkeypatch.setattr(gateway, "listing", lambda _folder: 1 / 0)
+    monkeypatch.setattr(gateway, "listing", lambda *_words: 1 / 0)
     failed: list[str] = []
     document = collect(
         gateway,

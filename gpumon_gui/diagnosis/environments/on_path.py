@@ -20,7 +20,7 @@ def find(gateway: Gateway, wanted: Wanted) -> list[Candidate]:
     for folder in search_path(gateway):
         if is_windows(gateway) and paths(gateway).basename(folder.rstrip("\\/")).lower() == "windowsapps":
             continue  # links of the Store: running one may open the shop (environments.store knows the real ones)
-        for name in gateway.listing(folder):
+        for name in gateway.listing(folder, "python*"):
             path = str(paths(gateway).join(folder, name))
             if not _NAME.match(name) or not is_file(gateway, path):
                 continue

@@ -487,7 +487,7 @@ def torch_facts(channel: Channel, module: Any) -> None:
             device["compute_capability"] = "%d.%d" % (properties.major, properties.minor)
             device["memory_total_bytes"] = int(properties.total_memory)
             arch = getattr(properties, "gcnArchName", None)
-            if arch:
+            if arch and hip is not None:  # CUDA builds put the name there
                 device["arch"] = str(arch)
         for name in ("allocated", "reserved"):
             size = attempt(lambda name=name, index=index: int(getattr(module.cuda, "memory_" + name)(index)))  # type: ignore[misc]
