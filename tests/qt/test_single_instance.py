@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -130,7 +129,6 @@ def test_other_windows_and_sessions_are_left_alone(
     assert not window[0].isVisible()
 
 
-@on_linux
 def test_a_socket_left_by_a_killed_window_is_taken_over(place: Place, qapp: QApplication, qtbot: QtBot) -> None:
     script = (
         "from PySide6.QtCore import QCoreApplication\n"
@@ -143,10 +141,10 @@ def test_a_socket_left_by_a_killed_window_is_taken_over(place: Place, qapp: QApp
     )
     killed = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
     assert killed.stdout is not None
-    assert killed.stdout.readline() == b"True\n"
-    killed.send_signal(signal.SIGKILL)
+    assert killed.stdout.readline().strip() == b"True"
+    killed.kill()
     killed.communicate()
-    assert Path(place.address).exists()
+    assert sys.platform == "win32" or Path(place.address).exists()
     entry = enter(Arguments())
     assert entry.claim is not None
     doorman = Doorman(place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -31,6 +30,8 @@ on_linux = pytest.mark.skipif(sys.platform != "linux", reason="Unix sockets and 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
     tmp_path.chmod(0o700)
+    if sys.platform == "win32":  # one session is all there is
+        return Place(f"Local\\GPUMon.test.{os.getpid()}", f"GPUMon.test.{os.getpid()}")
     found = find_place({"XDG_RUNTIME_DIR": str(tmp_path), "DISPLAY": ":7"})
     assert found is not None
     return found
@@ -79,7 +80,6 @@ def test_without_a_folder_of_the_login_ours_is_closed_to_others(
     assert find_place({"DISPLAY": ":0"}) is None
 
 
-@on_linux
 def test_one_is_first_until_it_ends(place: Place) -> None:
     ours = claim(place)
     assert ours is not None
@@ -91,7 +91,6 @@ def test_one_is_first_until_it_ends(place: Place) -> None:
     theirs.close()
 
 
-@on_linux
 def test_a_killed_first_one_leaves_the_place_free(place: Place) -> None:
     script = (
         "import sys; from gpumon_gui.system.single_instance import *\n"
@@ -100,9 +99,9 @@ def test_a_killed_first_one_leaves_the_place_free(place: Place) -> None:
     )
     first = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert first.stdout is not None
-    assert first.stdout.readline() == b"True\n"
+    assert first.stdout.readline().strip() == b"True"
     assert claim(place) is None
-    first.send_signal(signal.SIGKILL)
+    first.kill()
     first.communicate()
     ours = claim(place)
     assert ours is not None
@@ -154,17 +153,29 @@ def test_the_answer_counts(answer: bytes, heard: bool, place: Place) -> None:
     assert decoded(got[0]) == Request(page="processes")
 
 
-@on_linux
-def test_a_first_one_that_hangs_or_is_not_there_costs_a_bounded_time(place: Place) -> None:
+def test_nobody_at_the_place_costs_a_bounded_time(place: Place) -> None:
     assert not ask_first(place, Request(), patience_s=0.1)
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(place.address)
-        server.listen()
-        assert not ask_first(place, Request(), patience_s=0.2)
     assert not ask_first(place, Request(page="x" * MOST_BYTES), patience_s=60)
 
 
 @on_linux
+def test_a_first_one_that_hangs_costs_a_bounded_time(place: Place) -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(place.address)
+        server.listen()
+        assert not ask_first(place, Request(), patience_s=0.2)
+
+
+@pytest.mark.skipif(sys.platform != "win32", reason="sessions and users of Windows")
+def test_the_place_holds_session_and_user() -> None:
+    found = find_place({})
+    assert found is not None
+    assert found.lock == f"Local\\{found.address}"
+    program, session, user = found.address.split(".", 2)
+    assert (program, session.isdigit(), user) == ("GPUMon", True, os.environ["USERNAME"])
+    assert find_place({"QT_QPA_PLATFORM": "offscreen:x"}) is None
+
+
 def test_what_is_not_the_live_window_is_on_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
     monkeypatch.setenv("DISPLAY", ":7")
@@ -181,7 +192,11 @@ def test_what_is_not_the_live_window_is_on_its_own(tmp_path: Path, monkeypatch: 
         entry = enter(arguments)
         assert (entry.handed_over, entry.claim, entry.is_alone) == (False, None, True)
     first.claim.close()
-    Path(first.claim.place.lock).unlink()
-    Path(first.claim.place.lock).mkdir()  # cannot be found out: the window opens all the same
+
+
+@on_linux
+def test_what_cannot_be_found_out_costs_no_window(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpumon_gui.app.first.find_place", lambda: place)
+    Path(place.lock).mkdir()
     entry = enter(Arguments())
-    assert (entry.handed_over, entry.claim) == (False, None)
+    assert (entry.handed_over, entry.claim, entry.is_alone) == (False, None, True)
