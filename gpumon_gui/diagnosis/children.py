@@ -71,7 +71,7 @@ def users_variables(environ: Mapping[str, str], mine: Own) -> dict[str, str]:
         for name in [key for key in variables if key.upper().startswith(("_MEI", "_PYI", "PYINSTALLER_"))]:
             del variables[name]
         for name, value in list(variables.items()):
-            if mine.bundle in value:
+            if mine.bundle.casefold() in value.casefold():
                 kept = [part for part in value.split(os.pathsep) if not _within(part, mine.bundle)]
                 variables[name] = os.pathsep.join(kept)
                 if not kept:
@@ -90,8 +90,15 @@ def users_variables(environ: Mapping[str, str], mine: Own) -> dict[str, str]:
 
 
 def _within(path: str, root: str) -> bool:
-    full = os.path.abspath(path)  # noqa: PTH100 - an entry of a variable may be relative; nothing is resolved
-    return bool(path) and (full == root or full.startswith(root.rstrip("/\\") + os.sep))
+    if not path:
+        return False
+    full, folder = _comparable(path), _comparable(root)
+    return full == folder or full.startswith(folder.rstrip("/\\") + os.sep)
+
+
+def _comparable(path: str) -> str:
+    """An entry of a variable may be relative or differ in case; no link is followed."""
+    return os.path.normcase(os.path.abspath(path))  # noqa: PTH100
 
 
 class _Kept:

@@ -118,7 +118,7 @@ def test_what_cannot_be_started_is_told(live: LiveGateway, tmp_path: Path) -> No
 
 def test_only_the_wanted_lines_of_an_output_pass(live: LiveGateway) -> None:
     ran = live.run(python("print('NVRM: one\\nprivate\\nnvrm: two')", only_lines="nvrm"))
-    assert ran.out.split("\n")[:-1] == ["NVRM: one", "nvrm: two"]
+    assert ran.out.splitlines() == ["NVRM: one", "nvrm: two"]
 
 
 def test_input_reaches_the_program_and_one_that_ignores_it_is_no_fault(live: LiveGateway) -> None:
@@ -137,7 +137,7 @@ def test_variables_are_changed_for_the_command_only(live: LiveGateway) -> None:
 
 
 def test_a_frozen_program_hands_on_nothing_of_itself() -> None:
-    bundle = str(Path(os.sep, "opt", "gpumon", "_internal"))
+    bundle = str(Path(os.sep, "opt", "gpumon", "_internal").absolute())
     environ = {
         "LD_LIBRARY_PATH": bundle,
         "LD_LIBRARY_PATH_ORIG": "/usr/lib/cuda",
@@ -161,7 +161,7 @@ def test_a_program_that_is_not_frozen_changes_nothing_of_the_users() -> None:
 
 
 def test_our_own_python_does_not_leak() -> None:
-    ours, code = str(Path(os.sep, "ours")), str(Path(os.sep, "code"))
+    ours, code = (str(Path(os.sep, name).absolute()) for name in ("ours", "code"))
     environ = {"PYTHONHOME": ours, "PYTHONPATH": os.pathsep.join((code, "/theirs")), "__PYVENV_LAUNCHER__": "x"}
     assert users_variables(environ, Own(None, (ours,), code)) == {"PYTHONPATH": "/theirs"}
     assert users_variables({"PYTHONPATH": str(Path(code, "x"))}, Own(None, (ours,), code)) == {}
