@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from gpumon_gui.core.clock import Clock, SystemClock
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis.environments.base import Environment, Kind, Wanted
+from gpumon_gui.diagnosis.environments.base import Environment, Kind, Wanted, absolute
 from gpumon_gui.diagnosis.environments.search import find_environments
 from gpumon_gui.diagnosis.facts import Document, Origin, Signal
 from gpumon_gui.diagnosis.gateway import Gateway, is_windows
@@ -124,6 +124,9 @@ class _Run:
         cancel: Event,
         clock: Clock | None,
     ) -> None:
+        if options.wanted.project is not None:
+            wanted = replace(options.wanted, project=absolute(gateway, options.wanted.project))
+            options = replace(options, wanted=wanted)
         self._gateway = gateway
         self._options = options
         self._on_progress = on_progress

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from gpumon_gui.diagnosis.collect import Options, collect
 from gpumon_gui.diagnosis.environments.base import Environment, Kind, Wanted
 from gpumon_gui.diagnosis.environments.search import find_environments
 from gpumon_gui.diagnosis.gateway import Ran
@@ -174,6 +175,14 @@ def test_what_the_user_names_is_first_and_what_is_not_there_is_said() -> None:
         ("/usr/bin/python3", ""),
         ("/empty", "no-python"),
     ]
+
+
+def test_relative_paths_are_from_the_users_folder() -> None:
+    gateway = FakeGateway("linux", venv("/w/net/.venv"), HOME, asked={"cwd": "/w/net/src"})
+    entries = found(gateway, Wanted(pythons=("../.venv",), everywhere=False))
+    assert list(entries) == ["/w/net/.venv/bin/python"]
+    document = collect(gateway, Options(Wanted(project="..", everywhere=False), machine=False))
+    assert [entry["interpreter"]["path"] for entry in document.facts["environments"]] == ["/w/net/.venv/bin/python"]
 
 
 @pytest.mark.parametrize(

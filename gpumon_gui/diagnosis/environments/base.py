@@ -73,6 +73,14 @@ class Environment:
     problem: str = ""
 
 
+def absolute(gateway: Gateway, path: str) -> str:
+    """A path that the user gave, from their current folder: commands run elsewhere."""
+    folder = gateway.ask("cwd")
+    if paths(gateway).isabs(path) or not isinstance(folder, str):
+        return path
+    return str(paths(gateway).normpath(paths(gateway).join(folder, path)))
+
+
 def python_in(gateway: Gateway, prefix: str) -> str | None:
     """The interpreter of an environment's folder; None when there is none."""
     join = paths(gateway).join

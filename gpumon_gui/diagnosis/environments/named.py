@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpumon_gui.diagnosis.environments.base import Candidate, Wanted, python_in
+from gpumon_gui.diagnosis.environments.base import Candidate, Wanted, absolute, python_in
 from gpumon_gui.diagnosis.environments.pyenv import behind_shim, is_shim
 from gpumon_gui.diagnosis.gateway import Gateway, is_folder, paths, which
 
@@ -12,7 +12,7 @@ def find(gateway: Gateway, wanted: Wanted) -> list[Candidate]:
     reported as such."""
     found = []
     for given in wanted.pythons:
-        path = _full(gateway, given)
+        path = absolute(gateway, given)
         if is_folder(gateway, path):
             path = python_in(gateway, path) or path
         elif paths(gateway).basename(given) == given:
@@ -21,11 +21,3 @@ def find(gateway: Gateway, wanted: Wanted) -> list[Candidate]:
             path = behind_shim(gateway, path, wanted.project) or path
         found.append(Candidate(path, "named"))
     return found
-
-
-def _full(gateway: Gateway, given: str) -> str:
-    """Commands run elsewhere than in the user's current folder."""
-    folder = gateway.ask("cwd")
-    if paths(gateway).isabs(given) or not isinstance(folder, str):
-        return given
-    return str(paths(gateway).normpath(paths(gateway).join(folder, given)))
