@@ -344,8 +344,10 @@ def test_hidden_it_reads_what_the_icon_needs(
     assert origin.demands[-1] == hidden
 
 
-def test_without_a_tray_the_window_comes_and_says_why(desktop: Desktop, window: MainWindow, qtbot: QtBot) -> None:
-    assert not Tray.is_available()  # offscreen
+def test_without_a_tray_the_window_comes_and_says_why(
+    desktop: Desktop, window: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: False))
     desktop.start(hidden=True, patience_ms=0)
     assert window.isVisible()
     assert window.message.text == "This desktop has no tray, so GPUMon shows its window."

@@ -1,6 +1,6 @@
 """Knows: how the stand-ins are compiled, on Linux with mingw. Must not know: what they do.
 
-    build.py FOLDER        makes pdh.dll, nvml.dll and sizes.exe there
+    build.py FOLDER        makes pdh.dll, nvml.dll, dwmapi.dll and sizes.exe there
 
 Only the standard library.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 GCC = ("x86_64-w64-mingw32-gcc", "-O2", "-Wall", "-Wextra", "-Wno-cast-function-type")
-DLLS = {"pdh": ("pdh.c", "adapters.c"), "nvml": ("nvml.c",)}
+DLLS = {"pdh": ("pdh.c", "adapters.c"), "nvml": ("nvml.c",), "dwmapi": ("dwmapi.c",)}
 
 
 def build(folder: Path) -> None:
