@@ -148,6 +148,12 @@ def test_nvidia_smi_that_hangs_is_told_as_such() -> None:
     hung = Ran(None, failure=Failure.TIMED_OUT)
     driver = facts(FakeGateway("linux", files, HOME, {"/usr/bin/nvidia-smi": hung}))["driver"]
     assert (driver["nvidia_smi_works"], driver["nvidia_smi_error"]) == (False, "timed-out")
+    assert driver["responding"] is False
+
+
+def test_a_kernel_without_modules_is_known_to_have_none_loaded() -> None:
+    driver = facts(FakeGateway("linux", {"/sys/module/printk/parameters/time": "Y"}, HOME))["driver"]
+    assert (driver["kernel_module_loaded"], driver["nouveau_loaded"]) == (False, False)
 
 
 def test_an_old_nvidia_smi_without_compute_capabilities_still_tells_the_rest() -> None:

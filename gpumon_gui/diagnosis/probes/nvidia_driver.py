@@ -50,12 +50,13 @@ def probe(gateway: Gateway, cancel: Event) -> Found:
 
 
 def _modules(gateway: Gateway) -> set[str] | None:
-    """Names of the loaded modules; None when the kernel does not tell."""
+    """Names of those modules that matter and are loaded or built in; None when the kernel does not tell."""
+    names = ("nvidia", "nvidia_uvm", "nouveau")
     text = read_text(gateway, "/proc/modules", 1_000_000)
-    if text is None:
+    if text is None and not is_folder(gateway, "/sys/module"):  # a kernel may have no modules at all
         return None
-    built_in = {name for name in ("nvidia", "nvidia_uvm", "nouveau") if is_folder(gateway, f"/sys/module/{name}")}
-    return {line.split(" ", 1)[0] for line in text.splitlines()} | built_in
+    listed = {line.split(" ", 1)[0] for line in (text or "").splitlines()}
+    return {name for name in names if name in listed or is_folder(gateway, f"/sys/module/{name}")}
 
 
 def _is_installed(gateway: Gateway) -> bool | None:

@@ -48,6 +48,8 @@ def probe(gateway: Gateway, cancel: Event) -> Found:
         nvidia_smi_found=True,
         nvidia_smi_on_path=on_path is not None,
         nvidia_smi_works=ran.ok,
+        # Only a call that never returns says that the driver hangs: other failures are answers.
+        responding=True if ran.ok else False if ran.failure is Failure.TIMED_OUT else None,
         nvidia_smi_error=None if ran.ok else _error(ran),
         nvidia_smi_copies=list(places) if len(places) > 1 else None,
     )
