@@ -100,10 +100,12 @@ class Desktop(QObject):
             from gpumon_gui.bridge.single_instance import Doorman  # needs libraries that the window does without
         except ImportError as error:
             logging.getLogger("gpumon.instance").info("second starts are not heard: %s", error)
+            self._entry.claim.close()  # or they would wait for an answer
             return None
         doorman = Doorman(self._entry.claim.place, self)
         doorman.asked.connect(self._on_asked)
-        doorman.open()
+        if not doorman.open():
+            self._entry.claim.close()
         return doorman
 
     @Slot()
