@@ -20,10 +20,11 @@ import pytest
 
 from gpumon_gui.diagnosis import facts_file
 from gpumon_gui.diagnosis.collect import Options, Progress, State, collect
-from gpumon_gui.diagnosis.environments.base import Wanted
+from gpumon_gui.diagnosis.environments.base import Environment, Kind, Wanted
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.probe_scripts import probe
+from gpumon_gui.diagnosis.probes.python import run_section
 from gpumon_gui.diagnosis.recorded_gateway import RecordedGateway, RecordingGateway
 from tests.probes.building import NoPython, interpreter
 
@@ -303,6 +304,22 @@ def test_lies_about_versions_do_no_harm(make: Make) -> None:
     hostile = "__version__ = chr(0) + '\\ud800' * 100000\nclass version:\n    cuda = 12\n    hip = []\n"
     document = look(make(torch=hostile), timeout_s=20)
     assert len(json.dumps(document.facts)) < 200_000
+
+
+def test_an_interpreter_behind_wsl_is_asked_through_its_streams(make: Make, tmp_path: Path) -> None:
+    noisy = make(torch="print('noise on import')\n" + HEALTHY)
+    wsl = tmp_path / "bin/wsl.exe"
+    wsl.parent.mkdir()
+    wsl.write_text('#!/bin/sh\nshift 3\nexec env -i PATH="$PATH" "$@"\n')  # -d NAME --exec
+    wsl.chmod(0o755)
+    live = LiveGateway({**os.environ, "PATH": f"{wsl.parent}:{os.environ['PATH']}"})
+    environment = Environment(str(noisy), Kind.WSL, "Ubuntu", "", distribution="Ubuntu")
+    section = run_section(
+        live, environment, "torch", project=None, timeout_s=30, cancel=threading.Event(), changes={"TF_X": "1"}
+    )
+    assert section.problem == ""
+    assert section.facts["torch"]["version"] == "1.0"
+    assert "noise on import" in section.output
 
 
 # -- the whole run ------------------------------------------------------------------------------------------------

@@ -152,7 +152,7 @@ def _parsed(environment: Environment, ran: Ran) -> tuple[dict[str, Any], str, bo
     facts: dict[str, Any] = {}
     stage, done = "", False
     if environment.distribution:
-        lines = ran.out.splitlines()
+        lines = [line.rstrip("\r") for line in ran.out.split("\n")]  # the mark itself ends a line for splitlines()
         text = "\n".join(line[len(MARK) :] for line in lines if line.startswith(MARK))
         printed = "\n".join(line for line in lines if not line.startswith(MARK))
     else:
