@@ -19,13 +19,25 @@ def main() -> int:
         from gpumon_gui.telemetry import child
 
         return child.main(argv)
-    if _is_command(first):
+    word = _first_word(argv)
+    if _is_command(word):
         from gpumon_gui.cli.main import run as run_command
 
-        return run_command(argv)
+        code = run_command(argv)
+        if code or word not in ("-h", "--help") or getattr(sys, "frozen", False):
+            return code
+        sys.stdout.write("\n")  # one door for two programs: their help stands together
     from gpumon_gui.app.main import run as run_window
 
     return run_window(argv)
+
+
+def _first_word(argv: list[str]) -> str:
+    """The first word behind ``--lang``, which both programs take."""
+    rest = argv[:]
+    while rest and rest[0].startswith("--lang"):
+        del rest[: 1 if "=" in rest[0] else 2]
+    return rest[0] if rest else ""
 
 
 def _is_command(first: str) -> bool:

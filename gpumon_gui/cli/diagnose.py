@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from shutil import which
 from typing import Any, BinaryIO
 
 from gpumon_gui.cli.sampling import say, until_interrupted
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         type=Path,
         metavar="PATH",
-        help=_("only this Python interpreter (may be given several times)"),
+        help=_("only this Python: interpreter, folder of an environment or command (may be given several times)"),
     )
     parser.add_argument("--project", type=Path, metavar="DIR", help=_("also environments in and around this folder"))
     parser.add_argument("--facts", type=Path, metavar="FILE", help=_("judge a facts document (gpumon-facts/1)"))
@@ -102,7 +103,7 @@ def _live(arguments: argparse.Namespace) -> Document:
 
     pythons = tuple(arguments.python or ())
     for path in pythons:
-        if not path.is_file():
+        if not path.exists() and (path.name != str(path) or which(str(path)) is None):
             raise UnreadableInput(_("there is no Python interpreter at {file}").format(file=shown(path)))
     if arguments.project is not None and not arguments.project.is_dir():
         raise UnreadableInput(_("{file} is no folder").format(file=shown(arguments.project)))

@@ -80,10 +80,12 @@ def _parser() -> argparse.ArgumentParser:
         description=_("Reads this machine's GPUs. The window is started with gpumon-gui."),
     )
     parser.add_argument("--version", action="version", version=f"GPUMon {__version__}")
+    language = _("language of the output (default: the system's)")
+    parser.add_argument("--lang", choices=LANGUAGES, help=language)
     commands = parser.add_subparsers(metavar=_("command"), required=True)
     for name, summary, add_arguments, command in COMMANDS:
         sub = commands.add_parser(name, help=summary(), description=summary())
-        sub.add_argument("--lang", choices=LANGUAGES, help=_("language of the output (default: the system's)"))
+        sub.add_argument("--lang", choices=LANGUAGES, help=language)
         add_arguments(sub)
         sub.set_defaults(run=command)
     return parser

@@ -49,6 +49,10 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
         (["--sampler-child", "--parent", "1"], "telemetry"),
         (["snapshot", "--json"], "cli"),
         (["self-test"], "cli"),
+        (["--lang", "zh_CN", "snapshot"], "cli"),
+        (["--lang=zh_CN", "diagnose"], "cli"),
+        (["--lang", "zh_CN"], "app"),
+        (["--lang"], "app"),
         (["-h"], "cli"),
         (["--help"], "cli"),
         (["--version"], "cli"),
@@ -114,3 +118,10 @@ def test_ctrl_c_while_modules_are_loaded_leaves_no_trace(tmp_path: Path) -> None
     (search / "argparse.py").write_text("raise KeyboardInterrupt")
     done = python_m(folder, search, "snapshot")
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_the_help_names_the_options_of_both_programs() -> None:
+    command = [sys.executable, "-m", "gpumon_gui", "--help"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, timeout=60).stdout
+    assert "diagnose" in said
+    assert "--demo" in said
