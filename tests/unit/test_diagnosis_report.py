@@ -102,3 +102,34 @@ def test_a_healthy_machine_is_told_so() -> None:
     assert not [finding for finding in plain["findings"] if finding["severity"] != "info"]
     assert "Nothing wrong was found." in text.terminal(plain)
     assert plain["verdicts"][0]["verdict"] == "claimed"
+
+
+def spoken(facts: dict[str, Any]) -> str:
+    document = Document(facts)
+    return text.terminal(report(document, diagnose(document, RULES), RULES, NOW, None))
+
+
+def test_what_could_not_be_checked_is_not_called_healthy() -> None:
+    said = spoken({"gpus": [], "environments": [{"interpreter": {"path": "/bin/ls", "problem": "failed"}}]})
+    assert "Nothing wrong" not in said
+    assert "No GPU was found" in said
+    assert "/bin/ls did not answer" in said
+    assert "--python" in said
+
+
+def test_a_log_that_says_nothing_is_asked_for_more() -> None:
+    said = spoken({})
+    assert "Nothing wrong" not in said
+    assert "nvidia-smi" in said
+
+
+def test_causes_are_counted_once_and_topics_are_words() -> None:
+    bare = [{"interpreter": {"path": f"/{name}/bin/python"}, "packages": {}} for name in "abcdef"]
+    said = spoken({"os": {"family": "linux"}, "environments": bare})
+    counts = [
+        int(line.partition(": ")[2].partition(".")[0]) for line in said.splitlines() if line.startswith("Causes ")
+    ]
+    assert counts
+    assert sum(counts) <= len(RULES)
+    assert "the NVIDIA driver" in said
+    assert "driver.version" not in said

@@ -8,8 +8,8 @@ from typing import Any
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report import words
 
-#: So many missing facts are named; the rest is in the JSON report.
-NAMED = 12
+#: Verdicts after which an environment counts as healthy when no cause was found.
+_WORKS = ("proven", "claimed", "not_installed")
 
 
 def terminal(report: Mapping[str, Any]) -> str:
@@ -40,8 +40,9 @@ def markdown(report: Mapping[str, Any]) -> str:
 
 
 def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """One sentence per framework an environment has, and one for all environments without any."""
-    lines = []
+    """One sentence per framework an environment has, and one for all environments without any; before them what was
+    looked for and could not be examined: no GPU, interpreters that do not answer."""
+    lines = [{"verdict": "not_measured", "text": sentence} for sentence in _not_examined(report["facts"])]
     bare: dict[str, None] = dict.fromkeys(verdict["subject"] for verdict in report["verdicts"])
     for verdict in report["verdicts"]:
         if verdict["verdict"] == "not_installed":
@@ -76,21 +77,45 @@ def evidence_line(evidence: Mapping[str, Any]) -> str:
 
 
 def summary(report: Mapping[str, Any]) -> str:
-    """What was found, what was looked for in vain, what could not be judged."""
+    """What was found, what was looked for in vain, what could not be judged. Causes are counted once, in however many
+    environments they were looked for; which fact was missing where is in the JSON report."""
     lines = []
     if not any(finding["severity"] != "info" for finding in report["findings"]):
-        open_questions = bool(report["not_evaluated"]) and not report["clear"]
-        lines.append(_(words.NOTHING_FOUND) if open_questions else _(words.NOTHING_WRONG))
-    if report["clear"]:
-        lines.append(_(words.CHECKED).format(count=len(report["clear"])))
-    if report["not_evaluated"]:
-        facts = sorted({fact for entry in report["not_evaluated"] for fact in entry["missing"]})
-        named = ", ".join(facts[:NAMED]) + (" …" if len(facts) > NAMED else "")
-        lines.append(_(words.NOT_EVALUATED).format(count=len(report["not_evaluated"]), facts=named))
+        if _healthy(report):
+            lines.append(_(words.NOTHING_WRONG))
+        else:
+            on_machine = "environments" in report["facts"]
+            lines += [_(words.NOTHING_FOUND), _(words.NEXT_ON_MACHINE if on_machine else words.NEXT_IN_LOG)]
+    clear = {entry["code"] for entry in report["clear"]}
+    if clear:
+        lines.append(_(words.CHECKED).format(count=len(clear)))
+    answered = clear | {finding["code"] for finding in report["findings"]}
+    entries = [entry for entry in report["not_evaluated"] if entry["code"] not in answered]
+    if entries:
+        roots = {fact.partition(".")[0] for entry in entries for fact in entry["missing"]}
+        topics = _(", ").join(_(words.TOPIC.get(root, root)) for root in sorted(roots))
+        lines.append(_(words.NOT_EVALUATED).format(count=len({entry["code"] for entry in entries}), facts=topics))
     if report["bugs"]:
         codes = ", ".join(sorted({bug["code"] for bug in report["bugs"]}))
         lines.append(_(words.FAULTS).format(codes=codes))
     return "\n".join(lines)
+
+
+def _healthy(report: Mapping[str, Any]) -> bool:
+    """Whether "nothing wrong" may be said: a framework says that it can use the GPU, and none says otherwise."""
+    said = [verdict["verdict"] for verdict in report["verdicts"]]
+    return any(one in ("proven", "claimed") for one in said) and all(one in _WORKS for one in said)
+
+
+def _not_examined(facts: Mapping[str, Any]) -> list[str]:
+    sentences = [_(words.NO_GPU)] if facts.get("gpus") == [] else []
+    environments = facts.get("environments")
+    for environment in environments if isinstance(environments, list) else []:
+        interpreter = environment.get("interpreter") if isinstance(environment, Mapping) else None
+        if isinstance(interpreter, Mapping) and interpreter.get("problem"):
+            sentence = words.INTERPRETER_PROBLEM.get(str(interpreter["problem"]), words.NOT_ASKED)
+            sentences.append(_(sentence).format(subject=interpreter.get("path", "?")))
+    return sentences
 
 
 def _block(finding: Mapping[str, Any], findings: list[Mapping[str, Any]]) -> str:
