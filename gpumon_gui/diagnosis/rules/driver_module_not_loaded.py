@@ -27,6 +27,8 @@ def _check(view: View) -> Outcome:
         return CLEAR
     told = view.signal("smi-no-driver", "nvml-driver-not-loaded")
     sign = view.signal(*_SIGNS)
+    if told is None and sign is None and view.get("gpus") in ([], ()):
+        return CLEAR  # a machine without any GPU needs no module
     facts = cite(
         view,
         "driver.kernel_module_loaded",
