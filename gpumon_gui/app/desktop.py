@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Slot
-from PySide6.QtGui import QAction, QGuiApplication, Qt
+from PySide6.QtGui import QAction
 
 from gpumon_gui.app.arguments import PAGES
 from gpumon_gui.app.first import Entry
@@ -169,15 +169,11 @@ def _blocked_text() -> str:
     return _("The start of GPUMon is switched off in the desktop's settings. It can be switched on there.")
 
 
-def _task_bar_probe() -> Callable[[], bool]:
-    """Whether the task bar is light: on Windows its own setting, elsewhere that of the desktop."""
+def _task_bar_probe() -> Callable[[], bool | None]:
+    """Whether the task bar is light: Windows has a setting for it, the panels of Linux look as they like."""
     if sys.platform == "win32":
         from gpumon_gui.system.user_registry import WindowsUserRegistry  # only there
 
         registry = WindowsUserRegistry()
         return lambda: is_task_bar_light(registry)
-    return _is_desktop_light
-
-
-def _is_desktop_light() -> bool:
-    return QGuiApplication.styleHints().colorScheme() == Qt.ColorScheme.Light
+    return lambda: None

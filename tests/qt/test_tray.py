@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtGui import QAction, QColor, QIcon, QImage
+from PySide6.QtGui import QAction, QColor, QIcon, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
@@ -96,11 +96,11 @@ def a_tray(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))
 
 
-def column(meter: Meter, series: Series, size: int = 16, *, light: bool = False) -> int:
+def column(meter: Meter, series: Series, size: int = 16) -> int:
     """How many pixels high a level is."""
     image = meter_pixmap(meter, size).toImage().convertToFormat(QImage.Format.Format_ARGB32)
-    colours = LIGHT if light else DARK
-    wanted = QColor(colours.faint if meter.dimmed else colours.series[series])
+    colours = DARK if meter.light is False else LIGHT
+    wanted = QColor(colours.muted if meter.dimmed else colours.series[series])
     x = size // 4 if series is Series.ENGINE else size - 1 - size // 4
     return sum(image.pixelColor(x, y).rgb() == wanted.rgb() for y in range(size))
 
@@ -124,11 +124,50 @@ def test_nothing_known_is_not_nothing_in_use() -> None:
     assert meter_pixmap(Meter(None, 0), 16).toImage() != meter_pixmap(Meter(0, 0), 16).toImage()
 
 
-def test_what_is_not_of_now_is_grey_and_each_task_bar_has_its_colours() -> None:
-    assert column(Meter(10, 10, dimmed=True), Series.ENGINE) == column(Meter(10, 10), Series.ENGINE) > 0
-    assert meter_pixmap(Meter(10, 10, dimmed=True), 16).toImage() != meter_pixmap(Meter(10, 10), 16).toImage()
-    assert column(Meter(10, 10, light=True), Series.ENGINE, light=True) > 0
-    assert column(Meter(10, 10, light=True), Series.ENGINE) == 0
+@pytest.mark.parametrize("light", [True, False, None])
+def test_what_is_not_of_now_is_grey(light: bool | None) -> None:
+    now, then = Meter(10, 10, light=light), Meter(10, 10, dimmed=True, light=light)
+    assert column(then, Series.ENGINE) == column(now, Series.ENGINE) > 0
+    assert column(then, Series.MEMORY) == column(now, Series.MEMORY) > 0
+
+
+@pytest.mark.parametrize(
+    ("light", "panels"),
+    [(True, ("#ffffff", "#eeeeee")), (False, ("#000000", "#202020")), (None, ("#000000", "#ffffff"))],
+)
+def test_levels_stand_out_from_the_task_bar(light: bool | None, panels: tuple[str, ...]) -> None:
+    for panel in panels:
+        for value in (0, STEPS // 2, STEPS):
+            image = QImage(16, 16, QImage.Format.Format_ARGB32)
+            image.fill(QColor(panel))
+            painter = QPainter(image)
+            painter.drawPixmap(0, 0, meter_pixmap(Meter(value, value, light=light), 16))
+            painter.end()
+            for x in (4, 11):
+                frame, bottom = image.pixelColor(x, 1), image.pixelColor(x, 12)
+                assert contrast(frame, QColor(panel)) >= 2.0
+                assert value == 0 or contrast(bottom, QColor(panel)) >= 3.0
+
+
+def contrast(one: QColor, other: QColor) -> float:
+    """WCAG 2.2."""
+
+    def luminance(colour: QColor) -> float:
+        shares: list[float] = [colour.redF(), colour.greenF(), colour.blueF()]
+        parts: list[float] = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shares]
+        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_where_nothing_is_known_stands_the_programs_own_icon(desktop: Desktop, feed: Feed, window: MainWindow) -> None:
+    desktop.tray.refresh()
+    own = window.windowIcon().pixmap(16, 16).toImage()
+    assert desktop.tray.icon.icon().pixmap(16, 16).toImage() == own
+    feed.push(make_sample())
+    desktop.tray.refresh()
+    assert desktop.tray.icon.icon().pixmap(16, 16).toImage() != own
 
 
 def test_every_size_a_tray_asks_for_is_painted_not_scaled(qapp: QApplication) -> None:
@@ -149,7 +188,7 @@ def test_the_busiest_and_the_fullest_of_several() -> None:
     busy = make_device(0, device_values(0.8, memory_gib=14.0))
     full = make_device(1, device_values(0.1, memory_gib=133.0))
     sample = make_sample(gpus=2, devices=(busy, full))
-    assert meter_of(sample, LIVE, light=False) == Meter(16, 19)
+    assert meter_of(sample, LIVE, light=None) == Meter(16, 19)
     assert words_of(sample, LIVE).splitlines() == [
         "GPU 0: 80 %, 14.0 / 140.0 GB, 57 °C",
         "GPU 1: 10 %, 133.0 / 140.0 GB, 57 °C",
@@ -182,7 +221,7 @@ def test_missing_is_neither_zero_nor_full() -> None:
     assert meter_of(sample, LIVE, light=True) == Meter(light=True)
     assert words_of(sample, LIVE) == "NVIDIA H200\nUtilization —\nMemory — / 140.0 GB\n57 °C"
     asleep = make_sample(devices=(make_device(0, {}, state=DeviceState.ASLEEP),))
-    assert meter_of(asleep, LIVE, light=False) == Meter()
+    assert meter_of(asleep, LIVE, light=None) == Meter()
     assert words_of(asleep, LIVE) == "NVIDIA H200\nasleep"
     assert words_of(make_sample(gpus=0), LIVE) == "GPUMon\nNo GPU"
     assert words_of(None, FeedStatus()) == "GPUMon\nStarting…"

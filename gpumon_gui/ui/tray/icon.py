@@ -22,9 +22,9 @@ class Tray(QObject):
     """Lives in the GUI thread. Painted and told only when what it shows has changed."""
 
     def __init__(
-        self, window: MainWindow, feed: Feed, is_light: Callable[[], bool], parent: QObject | None = None
+        self, window: MainWindow, feed: Feed, is_light: Callable[[], bool | None], parent: QObject | None = None
     ) -> None:
-        """``is_light``: whether the task bar is, asked each time."""
+        """``is_light``: whether the task bar is, asked each time; None where nobody can tell."""
         super().__init__(parent)
         self._window = window
         self._feed = feed
@@ -84,7 +84,7 @@ class Tray(QObject):
         meter = meter_of(self._feed.latest, self._feed.status, light=self._is_light())
         if meter != self._meter:
             self._meter = meter
-            self.icon.setIcon(meter_icon(meter))
+            self.icon.setIcon(self._window.windowIcon() if meter.is_empty else meter_icon(meter))
         words = words_of(self._feed.latest, self._feed.status)
         if words != self._words:
             self._words = words

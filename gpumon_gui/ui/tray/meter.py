@@ -13,17 +13,24 @@ from gpumon_gui.ui.theme import DARK, LIGHT, Series
 STEPS = 20
 #: What trays ask for: Windows at 100 to 300 percent, 22 and 44 elsewhere. Painted for each, so nothing is scaled.
 SIZES = (16, 20, 22, 24, 28, 32, 40, 44, 48)
+#: Seen on any panel.
+_MIDDLE = "#8a8a8a"
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
     """What the icon shows: steps of 0 to :data:`STEPS`, None where nothing is known. ``dimmed``: not of this moment.
-    ``light``: the task bar is."""
+    ``light``: the task bar is; None where nobody can tell, as with the panels of Linux."""
 
     utilization: int | None = None
     memory: int | None = None
     dimmed: bool = False
-    light: bool = False
+    light: bool | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing at all is known."""
+        return self.utilization is None and self.memory is None
 
 
 def steps(share: float | None) -> int | None:
@@ -50,15 +57,17 @@ def meter_pixmap(meter: Meter, size: int) -> QPixmap:
     pixmap = QPixmap(size, size)
     pixmap.fill(Qt.GlobalColor.transparent)
     painter = QPainter(pixmap)
-    colours = LIGHT if meter.light else DARK
+    # The series of the light scheme stand at 3:1 against black too.
+    colours = DARK if meter.light is False else LIGHT
+    ink = QColor(_MIDDLE if meter.light is None else colours.text)
     edge = max(1, size // 16)
     width = (size - 4 * edge) // 2
     for value, series, left in (
         (meter.utilization, Series.ENGINE, edge),
         (meter.memory, Series.MEMORY, size - edge - width),
     ):
-        fill = QColor(colours.faint if meter.dimmed else colours.series[series])
-        _bar(painter, QRect(left, edge, width, size - 2 * edge), edge, value, fill, QColor(colours.text))
+        fill = QColor(colours.muted if meter.dimmed else colours.series[series])
+        _bar(painter, QRect(left, edge, width, size - 2 * edge), edge, value, fill, ink)
     painter.end()
     return pixmap
 
@@ -66,9 +75,9 @@ def meter_pixmap(meter: Meter, size: int) -> QPixmap:
 def _bar(painter: QPainter, area: QRect, edge: int, value: int | None, fill: QColor, ink: QColor) -> None:
     """A frame, and inside it the level. Whole pixels: at 16 of them every blur shows."""
     trough = QColor(ink)
-    trough.setAlpha(50)
+    trough.setAlpha(60)
     frame = QColor(ink)
-    frame.setAlpha(150 if value is not None else 70)
+    frame.setAlpha(180 if value is not None else 90)
     inner = area.adjusted(edge, edge, -edge, -edge)
     for rect in (
         QRect(area.left(), area.top(), area.width(), edge),

@@ -27,7 +27,7 @@ _STATE_WORDS: dict[DeviceState, str] = {
 }
 
 
-def meter_of(sample: Sample | None, status: FeedStatus, *, light: bool) -> Meter:
+def meter_of(sample: Sample | None, status: FeedStatus, *, light: bool | None) -> Meter:
     """What the icon shows."""
     dimmed = status.state in (FeedState.STALE, FeedState.PAUSED)
     if sample is None:
