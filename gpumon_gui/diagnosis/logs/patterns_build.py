@@ -85,6 +85,22 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         facts={"version": "tensorflow.version"},
     ),
     Pattern(
+        "tensorflow-gpus-printed",
+        "list_physical_devices(",
+        # Between the call and what it printed: the rest of the call, a prompt, a word or two of whoever reports it.
+        r"list_physical_devices\(['\"]GPU['\"]\)[^\w=\[]{0,12}(?:\w{1,12}[^\w=\[]{1,4}){0,2}\[ ?\]",
+        framework="tensorflow",
+        states={"tensorflow.gpu_count": 0},
+        joined=True,
+    ),
+    Pattern(
+        "tensorflow-gpus-printed",
+        "num gpus available",
+        r"^\W*num gpus available\W{1,6}0\W*$",
+        framework="tensorflow",
+        states={"tensorflow.gpu_count": 0},
+    ),
+    Pattern(
         "tensorflow-built-without-cuda",
         "built",
         r"(?:is_built_with_cuda\(\)|tensorflow (?:is )?built with cuda)\W{0,6}False\b",
@@ -207,7 +223,31 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         "gencode/runtime",
         r"detected (?:mismatched|incompatible) protobuf gencode/runtime (?:major )?versions?",
     ),
-    # --- Windows loader
+    # --- Windows: its prompt (unless it only leads into Linux), what the issue forms ask for, its loader
+    *(
+        Pattern(
+            "windows-prompt",
+            f"{drive}:\\",
+            rf"^\s{{0,8}}(?:\([^()\s]{{1,60}}\) ?)?(?:PS )?{drive}:\\[^<>|\"*?:]{{0,200}}>"
+            r"(?!\s*(?:wsl|bash|ubuntu|ssh|docker|$))",
+            states={"os.family": "windows"},
+        )
+        for drive in "cdef"
+    ),
+    Pattern(
+        "windows-stated",
+        "windows 1",
+        r"^\W*(?:os|system|operating system|系统|操作系统)\W{1,4}(?:microsoft )?windows 1[01](?!.{0,80}wsl)",
+        states={"os.family": "windows"},
+    ),
+    Pattern(
+        "windows-stated",
+        "os platform and distribution",
+        r"os platform and distribution\W{1,20}(?:\(e\.g\.[^)]{0,80}\)\W{0,10})?(?:microsoft )?windows 1[01]"
+        r"(?!.{0,80}wsl)",
+        states={"os.family": "windows"},
+        joined=True,
+    ),
     Pattern(
         "dll-load-failed",
         "dll load failed while importing",

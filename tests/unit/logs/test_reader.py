@@ -143,3 +143,25 @@ def test_mixtures_torn_anywhere_never_raise(parts: list[str], data: st.DataObjec
         assert signal.kind != FAULT
         assert signal.origin.line is not None
         assert 1 <= signal.origin.line <= max(1, found.lines)
+
+
+@pytest.mark.parametrize(
+    ("log", "facts"),
+    [
+        ("C:\\Users\\li>python t.py", {"os": {"family": "windows"}}),
+        ("(base) PS D:\\项目 1> python", {"os": {"family": "windows"}}),
+        ("PS C:\\Users\\x> wsl\nuser@pc:~$ python", {}),
+        ("### OS Platform and Distribution\n\nWindows 11", {"os": {"family": "windows"}}),
+        ("OS Platform and Distribution: Windows 11, WSL2", {}),
+        ("操作系统：Windows 11", {"os": {"family": "windows"}}),
+        ("- OS: Windows 10 Pro", {"os": {"family": "windows"}}),
+        ("OS: Windows 11 with WSL 2", {}),
+        (">>> tf.config.list_physical_devices('GPU')\n[]", {"tensorflow": {"gpu_count": 0}}),
+        ("运行 print(tf.config.list_physical_devices('GPU')) 输出 []", {"tensorflow": {"gpu_count": 0}}),
+        ("gpus = tf.config.list_physical_devices('GPU')\nx = []", {}),
+        ("Num GPUs Available:  0", {"tensorflow": {"gpu_count": 0}}),
+        ("Num GPUs Available:  1", {}),
+    ],
+)
+def test_what_people_paste_around_the_messages(log: str, facts: dict[str, object]) -> None:
+    assert read(io.BytesIO(log.encode()), "x").facts == facts
