@@ -34,7 +34,7 @@ TITLE: dict[str, str] = {
 EXPLANATION: dict[str, str] = {
     "waiting": N_("The sampler is starting."),
     "not-read": N_("Processes are read only while somebody looks at them. They appear with the next reading."),
-    "filtered": N_("{count} processes are hidden by the search or the device filter."),
+    "filtered": N_("Hidden by the search or the device filter: {count}"),
     "stale": N_("Which processes use the GPU is not known at the moment. They appear with the next reading."),
     "source": "",
     "no-gpu": N_("No driver that GPUMon can read reports a GPU on this machine."),

@@ -357,7 +357,8 @@ class ProcessesPage(QWidget):
         """The context menu of a process."""
         menu = QMenu(self)
         self._actions["end"].setEnabled(self.can_end(row.process))
-        self._actions["open"].setEnabled(bool(row.process.executable))
+        here = bool(row.process.executable) and not self._is_recorded  # a recording may be of another machine
+        self._actions["open"].setEnabled(here)
         self._actions["command"].setEnabled(bool(row.process.command))
         menu.addAction(self._actions["end"])
         menu.addSeparator()
