@@ -209,7 +209,7 @@ def test_an_empty_list_explains_itself(page: ProcessesPage, show: Callable[..., 
     assert "device memory are in use, yet the driver lists no process" in page.empty.text
     show(*ALL)
     page.search.setText("no such process")
-    assert "4 processes are hidden" in page.empty.text
+    assert "device filter: 4" in page.empty.text
 
 
 def test_a_page_that_was_hidden_waits_for_a_reading_of_its_own(page: ProcessesPage, show: Callable[..., None]) -> None:

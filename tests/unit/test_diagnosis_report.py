@@ -112,8 +112,6 @@ def spoken(facts: dict[str, Any]) -> str:
 def test_what_could_not_be_checked_is_not_called_healthy() -> None:
     said = spoken({"gpus": [], "environments": [{"interpreter": {"path": "/bin/ls", "problem": "failed"}}]})
     assert "Nothing wrong" not in said
-    assert "No GPU was found" in said
-    assert "/bin/ls did not answer" in said
     assert "--python" in said
 
 

@@ -76,7 +76,7 @@ def test_a_missing_nvidia_driver_does_not_hide_behind_another_vendors_card_that_
 def test_the_search_is_named_before_anything_else() -> None:
     found = explain(machine(used=40e9), hidden_rows=3)
     assert (found.code, found.count) == ("filtered", 3)
-    assert "3 processes are hidden" in found.explanation()
+    assert "Hidden by the search or the device filter: 3" in found.explanation()
 
 
 def test_one_sleeping_device_of_two_does_not_explain_the_list_of_both() -> None:

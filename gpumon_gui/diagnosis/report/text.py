@@ -40,9 +40,8 @@ def markdown(report: Mapping[str, Any]) -> str:
 
 
 def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """One sentence per framework an environment has, and one for all environments without any; before them what was
-    looked for and could not be examined: no GPU, interpreters that do not answer."""
-    lines = [{"verdict": "not_measured", "text": sentence} for sentence in _not_examined(report["facts"])]
+    """One sentence per framework an environment has, and one for all environments without any."""
+    lines = []
     bare: dict[str, None] = dict.fromkeys(verdict["subject"] for verdict in report["verdicts"])
     for verdict in report["verdicts"]:
         if verdict["verdict"] == "not_installed":
@@ -105,17 +104,6 @@ def _healthy(report: Mapping[str, Any]) -> bool:
     """Whether "nothing wrong" may be said: a framework says that it can use the GPU, and none says otherwise."""
     said = [verdict["verdict"] for verdict in report["verdicts"]]
     return any(one in ("proven", "claimed") for one in said) and all(one in _WORKS for one in said)
-
-
-def _not_examined(facts: Mapping[str, Any]) -> list[str]:
-    sentences = [_(words.NO_GPU)] if facts.get("gpus") == [] else []
-    environments = facts.get("environments")
-    for environment in environments if isinstance(environments, list) else []:
-        interpreter = environment.get("interpreter") if isinstance(environment, Mapping) else None
-        if isinstance(interpreter, Mapping) and interpreter.get("problem"):
-            sentence = words.INTERPRETER_PROBLEM.get(str(interpreter["problem"]), words.NOT_ASKED)
-            sentences.append(_(sentence).format(subject=interpreter.get("path", "?")))
-    return sentences
 
 
 def _block(finding: Mapping[str, Any], findings: list[Mapping[str, Any]]) -> str:

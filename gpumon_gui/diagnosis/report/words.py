@@ -36,7 +36,6 @@ NOTHING_WRONG = N_("Nothing wrong was found.")
 NOTHING_FOUND = N_("No cause was found, but not everything could be checked.")
 CHECKED = N_("Causes that were looked for and are not there: {count}")
 NOT_EVALUATED = N_("Causes that could not be judged: {count}. Too little is known of: {facts}")
-NO_GPU = N_("No GPU was found in this machine.")
 #: What to do where nothing was found: on a machine, and with a log or a facts file.
 NEXT_ON_MACHINE = N_(
     "If your program runs in another Python, name it with --python. What the program prints can be judged with --log."
@@ -45,15 +44,6 @@ NEXT_IN_LOG = N_(
     "To know more, give more: the whole output of the program, and what nvidia-smi and "
     "python -m torch.utils.collect_env print, in one file."
 )
-#: Why an interpreter could not be asked (``interpreter.problem``). Placeholder: subject.
-INTERPRETER_PROBLEM: dict[str, str] = {
-    "not-found": N_("{subject} does not exist; nothing could be found out about it."),
-    "no-python": N_("{subject} is no Python interpreter; nothing could be found out about it."),
-    "no-permission": N_("{subject} may not be started by this user; nothing could be found out about it."),
-    "timed-out": N_("{subject} did not answer in time; nothing could be found out about it."),
-    "crashed": N_("{subject} crashed when it was asked; nothing could be found out about it."),
-}
-NOT_ASKED = N_("{subject} did not answer as a Python interpreter does; nothing could be found out about it.")
 #: What a missing fact is about, by the first part of its path.
 TOPIC: dict[str, str] = {
     "driver": N_("the NVIDIA driver"),
