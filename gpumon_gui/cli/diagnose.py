@@ -103,7 +103,8 @@ def _live(arguments: argparse.Namespace) -> Document:
 
     pythons = tuple(arguments.python or ())
     for path in pythons:
-        if not path.exists() and (path.name != str(path) or which(str(path)) is None):
+        # A link to a Python that was removed is a broken environment, not a mistyped path.
+        if not (path.exists() or path.is_symlink()) and (path.name != str(path) or which(str(path)) is None):
             raise UnreadableInput(_("there is no Python interpreter at {file}").format(file=shown(path)))
     if arguments.project is not None and not arguments.project.is_dir():
         raise UnreadableInput(_("{file} is no folder").format(file=shown(arguments.project)))

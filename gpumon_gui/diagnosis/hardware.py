@@ -51,6 +51,22 @@ def has_nvidia(view: View) -> bool | None:
     return False if makers and None not in makers else None
 
 
+def no_driver(view: View) -> bool:
+    """Whether NVIDIA's driver is known to be absent: its tool, its module and its library all are. Not in WSL, whose
+    driver lies in Windows."""
+    there = any(view.text(path) for path in ("driver.version", "driver.cuda_version", "driver.cuda_library_path"))
+    if there or machine.is_wsl(view) or view.flag("driver.nvidia_smi_works") is True:
+        return False
+    if view.flag("driver.nvidia_smi_found") is not False or view.flag("driver.kernel_module_loaded") is True:
+        return False
+    return view.flag("driver.kernel_module_loaded") is False or view.text("driver.cuda_library_error") is not None
+
+
+def no_gpu(view: View) -> bool:
+    """Whether the system was asked for GPUs and lists none, of any maker."""
+    return view.get("gpus") in ([], ())
+
+
 def name_of(view: View, maker: str) -> str:
     """The name of the first GPU of a maker, or its maker."""
     found = next((gpu.get("name") for gpu in gpus(view) if vendor(gpu) == maker), None)

@@ -161,6 +161,12 @@ def toolkit_cuda(view: View) -> Version | None:
     return view.version("toolkit.nvcc_version") or view.version("toolkit.cuda_version")
 
 
+def toolkits(view: View) -> tuple[Version, ...]:
+    """The CUDA versions of all toolkits that were found installed, on a search path or not."""
+    texts = (entry.get("version") for entry in view.items("toolkit.toolkits") if isinstance(entry, Mapping))
+    return tuple(found for text in texts if isinstance(text, str) and (found := parse_version(text)) is not None)
+
+
 def package_version(view: View, *names: str) -> Version | None:
     """The version of the first of these packages that is installed with a known version."""
     packages = known_packages(view) or {}

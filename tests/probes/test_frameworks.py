@@ -7,6 +7,7 @@ not; what depends on one is asserted for both.
 from __future__ import annotations
 
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from gpumon_gui.diagnosis.collect import Options, collect
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.environments.base import Wanted
 from gpumon_gui.diagnosis.facts import Document
+from gpumon_gui.diagnosis.finding import Confidence, Severity
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.rules.table import RULES
 from tests.probes import building
@@ -180,3 +182,56 @@ def test_cupy() -> None:
     if not HAS_DRIVER:
         assert facts["first_call_ok"] is False
         assert "cudaErrorInsufficientDriver" in facts["error"]
+
+
+# -- what is said of them: collect and engine together --------------------------------------------------------------
+
+#: environment → the cause that is primary on a machine without GPU and driver.
+TRUE_CAUSES = {
+    "torch-cpu": "torch-cpu-only-build",
+    "torch-cuda": "no-gpu-in-this-machine",
+    "torch-numpy2": "numpy-abi-mismatch",
+    "tensorflow-cpu": "tf-cpu-only-build",
+    "tensorflow-cuda": "tf-cuda-libs-not-found",
+    "tensorflow-2.10": "tf-cuda-libs-not-found",
+    "protobuf-clash": "protobuf-version-conflict",
+    "ort-both": "ort-cpu-package-shadows-gpu",
+    "jax-cupy": "no-gpu-in-this-machine",
+}
+
+
+@without_driver
+@pytest.mark.parametrize("name", TRUE_CAUSES)
+def test_the_true_cause_is_named_first_and_nothing_false_beside_it(name: str) -> None:
+    if name == "torch-cpu" and facts_of("torch-cpu", "torch")["cuda_build"] is not None:
+        pytest.skip("the index gave a CUDA build")
+    diagnosis = diagnose(looked(name), RULES)
+    assert diagnosis.bugs == ()
+    first, *others = diagnosis.findings
+    assert first.code == TRUE_CAUSES[name]
+    assert first.severity is not Severity.INFO
+    # The machine has no GPU: that is true of each. Nothing else is wrong with any of them.
+    assert {finding.code for finding in others} <= {"no-gpu-in-this-machine", "benign-log-noise"}
+
+
+def test_a_broken_interpreter(tmp_path: Path) -> None:
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+    python.chmod(0o755)
+    document = collect(LiveGateway(), Options(Wanted((str(python),), everywhere=False)))
+    first = diagnose(document, RULES).findings[0]
+    assert (first.code, first.subject) == ("python-interpreter-broken", str(python))
+    assert first.confidence is Confidence.HIGH
+
+
+def test_an_environment_whose_python_was_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
+    python = folder / "bin" / "python"
+    python.unlink()
+    python.symlink_to(tmp_path / "removed" / "python3")
+    document = collect(LiveGateway(), Options(Wanted((str(python),), everywhere=False)))
+    first = diagnose(document, RULES).findings[0]
+    assert (first.code, first.subject) == ("python-interpreter-broken", str(python))
+    assert any(step.command == f"python3 -m venv --clear {folder}" for step in first.advice)

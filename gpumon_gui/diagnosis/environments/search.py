@@ -74,9 +74,8 @@ def _environment(gateway: Gateway, candidate: Candidate) -> Environment | None:
         if not asked:
             return None  # a registration or kernel that was left behind
         problem = "no-python" if info is not None and info.kind is FileKind.FOLDER else "not-found"
-        return Environment(
-            candidate.path, Kind.SYSTEM, candidate.path, prefix, origins=(candidate.origin,), problem=problem
-        )
+        kind = Kind.VENV if is_venv(gateway, prefix) else Kind.SYSTEM  # its Python was removed, the rest is there
+        return Environment(candidate.path, kind, candidate.path, prefix, origins=(candidate.origin,), problem=problem)
     kind = _kind(gateway, candidate, prefix, info.real_path)
     return Environment(
         path=candidate.path,

@@ -75,6 +75,6 @@ RULE = Rule(
     ),
     check=_check,
     advise=_advise,
-    explains=("code-runs-on-cpu", "driver-module-not-loaded", "nvidia-smi-not-on-path"),
+    explains=("code-runs-on-cpu", "driver-module-not-loaded", "nvidia-smi-not-on-path", "no-gpu-in-this-machine"),
     links=("https://docs.docker.com/engine/containers/resource_constraints/#gpu",),
 )

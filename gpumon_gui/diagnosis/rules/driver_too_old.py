@@ -15,8 +15,8 @@ _ODD_LEVEL = 10_020
 
 
 def _check(view: View) -> Outcome:
-    if hardware.has_nvidia(view) is False:
-        return CLEAR
+    if hardware.has_nvidia(view) is False or hardware.no_driver(view):
+        return CLEAR  # "insufficient" is also what is said where there is no driver at all
     printed = view.signal("torch-driver-too-old")
     asked = view.signal("container-needs-newer-driver", "cuda-error-222")
     insufficient = view.signal("cuda-error-35")

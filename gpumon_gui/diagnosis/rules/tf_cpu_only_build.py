@@ -32,6 +32,8 @@ def _check(view: View) -> Outcome:
         sure = machine.system(view) is not None and (not windows or version is not None)
         evidence = cite(view, "tensorflow.built_with_cuda", "tensorflow.version", "os.family")
         return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence)
+    if view.flag("tensorflow.import_ok") is False:
+        return Lacks(("tensorflow.built_with_cuda",))  # first it must be imported: then it says itself
     labelled = view.signal(_LABELLED)
     if labelled is not None:
         return Hit(Confidence.MEDIUM, quote(labelled))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, machine, remedies
+from gpumon_gui.diagnosis import advice, hardware, machine, remedies
 from gpumon_gui.diagnosis.compat.drivers import cuda_of_library
 from gpumon_gui.diagnosis.compat.tensorflow import LAST_WINDOWS_GPU, TfBuild, tensorflow_wants
 from gpumon_gui.diagnosis.facts import View
@@ -25,6 +25,10 @@ def _check(view: View) -> Outcome:
         return CLEAR
     if machine.system(view) == "windows" and version is not None and version[:2] > LAST_WINDOWS_GPU:
         return CLEAR
+    if view.flag("tensorflow.built_with_cuda") is False:
+        return CLEAR  # a CPU build asks for no CUDA
+    if hardware.no_gpu(view) and hardware.no_driver(view):
+        return CLEAR  # what is installed there was never meant for TensorFlow: it compiles programs for other machines
     failed = view.signal(*_FAILED)
     if failed is None and view.number("tensorflow.gpu_count") != 0:
         return Lacks(("log", "tensorflow.gpu_count"))
@@ -45,6 +49,8 @@ def _check(view: View) -> Outcome:
         return Lacks(("tensorflow.version",))
     if _package_cuda(view) is not None and _serves(_package_cuda(view) or (), wanted):
         return CLEAR  # the pip packages fit, whatever the system has
+    if any(_serves(other, wanted) for other in machine.toolkits(view)):
+        return CLEAR  # the right one stands beside it
     values = {"installed": text(installed[:2]), "wanted": _wanted(build, wanted)}
     sure = confidence if failed is not None or build is not None else Confidence.LOW
     return Hit(sure, quote(failed) + evidence + cite(view, "tensorflow.version"), values)
@@ -137,7 +143,10 @@ RULE = Rule(
             "toolkit of the system or the nvidia-* packages. From CUDA 11 on the major version must agree, before it "
             "the minor too."
         ),
-        wrong=N_("Another toolkit that was not seen may be installed as well."),
+        wrong=N_(
+            "Another toolkit that was not seen may be installed as well. On a machine without a GPU and a driver the "
+            "installed toolkit is for compiling: there it is not compared."
+        ),
         todo=N_("Install the CUDA and cuDNN of this TensorFlow beside the others."),
     ),
     check=_check,
