@@ -55,3 +55,11 @@ def test_without_a_console_wrong_usage_is_a_box(folder: Path, pictures: Path) ->
     found = seen("window.py", folder / "gpumon-gui.exe", pictures / "box.png", "close", "--no-such-option")
     assert [title for title, _width, _height in found["windows"]] == ["GPUMon"]
     assert (found["ended"], found["code"]) == (True, 2)
+
+
+def test_hidden_in_the_tray_until_a_second_start_asks_for_the_window(folder: Path, pictures: Path) -> None:
+    found = seen("tray.py", folder / "gpumon-gui.exe", pictures / "tray.png")
+    assert not found["shown_at_once"]
+    assert (found["second_ended"], found["second_code"]) == (True, 0)
+    assert (found["shown_then"], found["of_the_first"]) == (True, [True])
+    assert (found["hidden_again"], found["goes_on"]) == (True, True)
