@@ -19,17 +19,17 @@ _ASCII: Final = rb"[\t\n\r\x1b -~]"
 #: Evidence that another encoding begins: four letters with a NUL each; a run of ASCII without any.
 _TO_LE: Final = re.compile(rb"\xff\xfe|(?:" + _ASCII + rb"\x00){4}")
 _TO_BE: Final = re.compile(rb"\xfe\xff|(?:\x00" + _ASCII + rb"){4}")
-_TO_BYTES: Final = re.compile(rb"[\t -~]{7,}\r?\n(?!\x00)|" + _ASCII + rb"{48}")
+_TO_BYTES: Final = re.compile(rb"[\t -~]{7,60}\r?\n(?!\x00)|" + _ASCII + rb"{48}")
+_EVIDENCE: Final = {"": _TO_BYTES, "le": _TO_LE, "be": _TO_BE}
 #: ESC sequences, and what is left of them where ESC was lost or written out (notebooks, ``cat -v``).
 _ANSI: Final = re.compile(
-    r"(?:\x1b|\\u001b|\\x1b|\^\[)\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]|\x1b"
+    r"(?:\x1b|\\u001b|\\x1b|\^\[)\[[0-?]{0,40}[ -/]{0,4}[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|\x1b[@-Z\\^_]|\x1b"
 )
 _BARE_COLOUR: Final = re.compile(r"\[(?:\d{1,3}(?:;\d{1,3})*)?m")
-_SEGMENT: Final = re.compile(r"[^\r\n]*\r(?!\n)")
 _PROGRESS: Final = re.compile(
-    r"\d%|[█▏▎▍▌▋▊▉━╸]|\b(?:it/s|s/it|[kMG]i?B/s)|\d/\d+ \[|\bETA\b|\[=*>?[.=-]*\]|^[-\\|/\s]*\r$"
+    r"\d%|[█▏▎▍▌▋▊▉━╸]|\b(?:it/s|s/it|[kMG]i?B/s)|\d/\d+ \[|\bETA\b|\[=*>?[.=-]*\]|^[-\\|/\s]*$"
 )
-_LEFT_OVER: Final = re.compile(r"\r+\n")
+_LEFT_OVER: Final = re.compile(r"\r{1,4}\n")
 #: Characters that break lines for ``str`` methods only; they would make the numbers disagree.
 _NOT_TEXT: Final = str.maketrans({"\x00": None, "\x08": None, "\x0b": " ", "\x0c": " ", "\ufeff": None})
 _NOT_TEXT_MARKS: Final = "\x00\x08\x0b\x0c\ufeff"
@@ -80,15 +80,19 @@ def clean(text: str) -> str:
     if "\r" in text:
         text = _LEFT_OVER.sub("\n", text.replace("\r\n", "\n"))
         if "\r" in text:
-            text = _SEGMENT.sub(_without_progress, text)
+            text = "\n".join(_last_state(line) if "\r" in line else line for line in text.split("\n"))
     if any(mark in text for mark in _NOT_TEXT_MARKS):
         text = text.translate(_NOT_TEXT)
     return text
 
 
-def _without_progress(segment: re.Match[str]) -> str:
-    text = segment.group()
-    return "" if _PROGRESS.search(text) else text[:-1] + " "
+def _last_state(line: str) -> str:
+    """A line whose parts were printed over each other: the last one, and those before it that are no progress bar."""
+    parts = line.split("\r")
+    if len(parts) > len(line) // 8:
+        return parts[-1]  # a few letters at a time are a spinner, not messages
+    kept = [part for part in parts[:-1] if not _PROGRESS.search(part[:300])]
+    return " ".join((*kept, parts[-1]))
 
 
 class _Decoder:
@@ -105,7 +109,7 @@ class _Decoder:
         following = raw[at + 1 : at + 2]
         if following not in (b"", b"\x00"):
             return at + 1
-        wide = self._wide or (self._switch(raw, 0)[1] if b"\x00" in raw else "")
+        wide = self._wide or _Switches(raw).after(0, "")[1]
         if wide != "le":
             return at + 1
         return at + 2 if following else 0  # 0: the second byte of this line end is still to come
@@ -116,8 +120,9 @@ class _Decoder:
             return clean(_from_bytes(raw))
         parts = []
         at = 0
+        switches = _Switches(raw)
         while at < len(raw):
-            end, following = self._switch(raw, at)
+            end, following = switches.after(at, self._wide)
             part = raw[at:end]
             if self._wide:
                 parts.append(part[: len(part) & ~1].decode(_UTF16[self._wide], "replace"))
@@ -126,15 +131,25 @@ class _Decoder:
             self._wide, at = following, end
         return clean("".join(parts))
 
-    def _switch(self, raw: bytes, at: int) -> tuple[int, str]:
-        """Where the present encoding ends and which one follows."""
-        if self._wide:
-            match = _TO_BYTES.search(raw, at)
-            return (match.start(), "") if match else (len(raw), self._wide)
-        found = [
-            (match.start(), name) for name, to in (("le", _TO_LE), ("be", _TO_BE)) if (match := to.search(raw, at))
-        ]
-        return min(found, default=(len(raw), ""))
+
+class _Switches:
+    """Where bytes and UTF-16 take turns. Each kind of evidence is searched for once only: noise has much of it."""
+
+    def __init__(self, raw: bytes) -> None:
+        self._raw = raw
+        self._next = dict.fromkeys(("", "le", "be"), -1)
+
+    def after(self, at: int, wide: str) -> tuple[int, str]:
+        """Where the encoding that holds at ``at`` ends, and which one follows."""
+        others = ("",) if wide else ("le", "be")
+        end, following = min((self._find(name, at), name) for name in others)
+        return (end, following) if end < len(self._raw) else (len(self._raw), wide)
+
+    def _find(self, name: str, at: int) -> int:
+        if self._next[name] < at:
+            match = _EVIDENCE[name].search(self._raw, at)
+            self._next[name] = match.start() if match else len(self._raw)
+        return self._next[name]
 
 
 def _from_bytes(raw: bytes) -> str:
@@ -154,9 +169,11 @@ def _line_from(line: bytes) -> str:
             return line.decode("utf-8", "replace")
     if _is_chinese(line):
         return line.decode("gb18030", "replace")
-    return line.decode("cp1252", "replace")
+    return line.translate(_CP1252).decode("cp1252")
 
 
+#: Windows-1252 has no character for five bytes.
+_CP1252: Final = bytes(0x3F if byte in b"\x81\x8d\x8f\x90\x9d" else byte for byte in range(256))
 _PAIR: Final = re.compile(rb"[\x81-\xfe][\x30-\x39\x40-\x7e\x80-\xfe]|[\x80-\xff]")
 #: A high byte between letters: never in GB 2312, which writes two of them.
 _LONE: Final = re.compile(rb"[\x00-\x7f][\x80-\xff](?:[\x00-\x7f]|$)|^[\x80-\xff][\x00-\x7f]")

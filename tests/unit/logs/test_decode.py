@@ -70,3 +70,10 @@ def test_line_numbers_count_line_feeds_only() -> None:
     found = list(chunks(io.BytesIO(data), 64))
     last = next(chunk for chunk in found if "last" in chunk.text)
     assert last.first_line + last.text[: last.text.index("last")].count("\n") == 4
+
+
+def test_noise_is_read_in_linear_time() -> None:
+    """Lines without ends, carriage returns and changes of encoding: none of them is searched again from each place."""
+    noise = bytes((value * value * 31 + value // 7) % 256 for value in range(300_000))
+    for data in (noise, b"\r" * 300_000, b"a" * 300_000 + b"\rb", b"\x1b[" * 150_000, b"\r\r" * 150_000 + b"x\n"):
+        assert isinstance(decoded(data), str)
