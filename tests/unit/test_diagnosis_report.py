@@ -131,3 +131,15 @@ def test_causes_are_counted_once_and_topics_are_words() -> None:
     assert sum(counts) <= len(RULES)
     assert "the NVIDIA driver" in said
     assert "driver.version" not in said
+
+
+def test_evidence_of_several_lines_stays_in_its_line() -> None:
+    interpreter = {"path": "/bin/ls", "problem": "failed", "problem_detail": "exit code 2\nno such file"}
+    said = spoken({"environments": [{"interpreter": interpreter}]})
+    assert "exit code 2 no such file" in said
+
+
+def test_no_gpu_is_the_answer_and_nothing_denies_it() -> None:
+    said = spoken({"os": {"family": "linux", "wsl": False}, "gpus": [], "environments": []})
+    assert "No GPU was found in this machine" in said
+    assert "No cause was found" not in said

@@ -72,7 +72,8 @@ def subject(name: str) -> str:
 def evidence_line(evidence: Mapping[str, Any]) -> str:
     """``torch.cuda_build: null (probe)`` or, from a log, the line and its number."""
     place = f"{evidence['source']}:{evidence['line']}" if "line" in evidence else evidence["source"]
-    return f"{evidence['what']}: {evidence['value']} ({place})"
+    value = " ".join(str(evidence["value"]).split())  # one line of its list, whatever a program printed
+    return f"{evidence['what']}: {value} ({place})"
 
 
 def summary(report: Mapping[str, Any]) -> str:
@@ -84,7 +85,9 @@ def summary(report: Mapping[str, Any]) -> str:
             lines.append(_(words.NOTHING_WRONG))
         else:
             on_machine = "environments" in report["facts"]
-            lines += [_(words.NOTHING_FOUND), _(words.NEXT_ON_MACHINE if on_machine else words.NEXT_IN_LOG)]
+            if not report["findings"]:  # good to know may be the whole answer: no GPU in this machine
+                lines.append(_(words.NOTHING_FOUND))
+            lines.append(_(words.NEXT_ON_MACHINE if on_machine else words.NEXT_IN_LOG))
     clear = {entry["code"] for entry in report["clear"]}
     if clear:
         lines.append(_(words.CHECKED).format(count=len(clear)))
