@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.frozen.conftest import seen
+from tests.frozen.conftest import ROOT, in_lab, seen
+from tests.windows.world import GEFORCE, GIB, INTEL, MIB, NVIDIA, World
 
 LIMIT_S = 6.0  # the build measures the start with nothing else running; here other work may run beside
 MACHINE = ("--scenario", "windows-laptop")
@@ -32,6 +36,31 @@ def test_it_opens_shows_figures_and_ends_when_closed(folder: Path, pictures: Pat
     assert found["colours"] > 150  # an empty window has a dozen
     assert (found["ended"], found["code"]) == (True, 0)
     assert (found["child_ended"], found["left"]) == (True, [])
+
+
+@pytest.fixture(scope="module")
+def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
+    """Options that give the lab a GPU: a GeForce that computes, by the drivers' DLLs of tests/windows."""
+    made = tmp_path_factory.mktemp("stand-ins")
+    subprocess.run([sys.executable, str(ROOT / "tests/windows/standins/build.py"), str(made)], check=True)
+    luid = str(NVIDIA["luid"])
+    machine = World(made / "world.txt").nvidia({**GEFORCE, "utilization": "97 41"}).windows(NVIDIA, INTEL)
+    machine.engine(4, luid, 3, "Cuda", 96).engine(4, luid, 0, "3D", 3).memory(luid, 7 * GIB, 128 * MIB).write()
+    dlls = [word for name in ("pdh", "nvml") for word in ("--dll", str(made / f"{name}.dll"))]
+    return (*dlls, "-e", "GPUMON_WORLD=Z:" + str(machine.path).replace("/", "\\"))
+
+
+def test_it_shows_the_gpu_of_this_machine(folder: Path, pictures: Path, stand_ins: tuple[str, ...]) -> None:
+    found = seen("window.py", folder / "gpumon-gui.exe", pictures / "live.png", "close", options=stand_ins)
+    assert [title for title, _width, _height in found["windows"]] == ["GPUMon"]
+    assert found["colours"] > 150
+    assert (found["ended"], found["code"], found["child_ended"]) == (True, 0, True)
+    done = in_lab("run", folder / "gpumon.exe", "snapshot", "--json", options=stand_ins)
+    device = next(item for item in json.loads(done.stdout)["devices"] if item["name"] == GEFORCE["name"])
+    assert set(device["sources"]) == {"nvml", "dxgi", "pdh"}
+    seen_by_windows, seen_by_driver = device["metrics"]["engine_utilization"], device["metrics"]["gpu_utilization"]
+    assert (seen_by_windows["source"], seen_by_windows["value"]) == ("pdh", 0.96)
+    assert (seen_by_driver["source"], seen_by_driver["value"]) == ("nvml", 0.97)
 
 
 def test_the_sampler_is_the_same_program_with_a_clean_environment(folder: Path, pictures: Path) -> None:
