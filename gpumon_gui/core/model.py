@@ -59,6 +59,7 @@ class EngineKind(StrEnum):
 class DeviceInfo:
     """What is known of a device besides its changing values.
 
+    ``vendor`` is lower case: ``nvidia``, ``amd``, ``intel`` …, a PCI id where no name is known.
     ``pci_address`` is ``dddddddd:bb:dd.f`` in lower case with an 8-digit domain (NVML's busId form), ``luid`` Windows'
     64-bit adapter id, ``uuid`` the vendor's; each may be unknown. ``index`` is the source's own order and is shown,
     never used as identity. ``parent`` is the card a MIG instance belongs to.

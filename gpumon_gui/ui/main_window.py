@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QStandardPaths, Qt, Signal, SignalInstance, Slot
+from PySide6.QtCore import QElapsedTimer, QEvent, QSize, QStandardPaths, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -129,7 +129,7 @@ class MainWindow(QWidget):
 
         self.setWindowIcon(icons.icon("app", ""))
         self.setMinimumSize(*SMALLEST)
-        self.resize(*USUAL)
+        self.resize(QSize(*USUAL).boundedTo(self.screen().availableSize()))
 
         self.rail = Rail(theme, [(entry.name, entry.icon, entry.label) for entry in PAGES], self)
         self.heading = QLabel(self)

@@ -51,7 +51,7 @@ def device_key(index: int = 0) -> DeviceKey:
 
 
 def make_info(
-    index: int = 0, name: str = "NVIDIA H200", kind: DeviceKind = DeviceKind.DISCRETE, vendor: str = "NVIDIA"
+    index: int = 0, name: str = "NVIDIA H200", kind: DeviceKind = DeviceKind.DISCRETE, vendor: str = "nvidia"
 ) -> DeviceInfo:
     """One inventory entry with the static values of a data-centre card."""
     pci = pci_address(0, 0x10 + index, 0)

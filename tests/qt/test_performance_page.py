@@ -205,7 +205,7 @@ def test_a_source_that_needs_repair_says_so_above_the_charts(
     page: PerformancePage, feed: Feed, source: str, code: str, said: str
 ) -> None:
     sample = make_sample(1)
-    inventory = tuple(dataclasses.replace(info, vendor="NVIDIA", luid=0xC7A5) for info in sample.inventory)
+    inventory = tuple(dataclasses.replace(info, vendor="nvidia", luid=0xC7A5) for info in sample.inventory)
     health = (SourceHealth(source, SourceState.FAILED, code),)
     feed.push(dataclasses.replace(sample, inventory=inventory, health=health))
     page.refresh()

@@ -372,7 +372,7 @@ def test_a_card_is_described_with_address_limits_and_driver() -> None:
     pnp = FakePnp(PnpDevice(7, (1, 0, 0), rf"{DISPLAY}\0001"), power={7: D0})
     bench = Bench(FakeGdi(nvidia(), intel()), registry, pnp)
     info = bench.infos()[NVIDIA_KEY]
-    assert (info.vendor, info.pci_address, info.luid) == ("NVIDIA", "00000000:01:00.0", 0xC7A5)
+    assert (info.vendor, info.pci_address, info.luid) == ("nvidia", "00000000:01:00.0", 0xC7A5)
     assert info.static == {
         "memory_total_bytes": Reading(24215 * MIB, "dxgi"),
         "shared_total_bytes": Reading(32 * GIB, "dxgi"),
@@ -414,7 +414,7 @@ def test_what_d3dkmt_leaves_open_comes_from_the_registry() -> None:
         }
     )
     (info,) = Bench(FakeGdi(Card(0x77, memory=(24 * GIB, 16 * GIB))), registry).infos().values()
-    assert (info.name, info.vendor, info.key) == ("AMD Radeon RX 7900 XTX", "AMD", key_of(luid=0x77))
+    assert (info.name, info.vendor, info.key) == ("AMD Radeon RX 7900 XTX", "amd", key_of(luid=0x77))
     assert info.static["driver_version"] == Reading("31.0.24027.1012", "dxgi")
 
 

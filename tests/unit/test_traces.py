@@ -60,7 +60,7 @@ def test_units_sources_and_gaps(tmp_path: Path) -> None:
     recording = Trace(trace(tmp_path / "迹.jsonl.gz", ROW, later))
     sample = recording.sample(0)
     [info] = sample.inventory
-    assert (info.name, info.vendor, info.index) == ("NVIDIA H200", "NVIDIA", 0)
+    assert (info.name, info.vendor, info.index) == ("NVIDIA H200", "nvidia", 0)
     assert info.static["memory_total_bytes"] == Reading(1000, "trace")
     device = sample.devices[info.key]
     assert {metric: number(value) for metric, value in device.values.items()} == {

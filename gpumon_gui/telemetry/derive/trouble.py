@@ -29,4 +29,4 @@ def _concerns(health: SourceHealth, info: DeviceInfo) -> bool:
     if health.state is not SourceState.FAILED or health.code not in _LASTING:
         return False
     # Windows' counters know what has a LUID: a card in TCC mode has none and lacks nothing.
-    return info.vendor == "NVIDIA" if health.name == "nvml" else info.luid is not None
+    return info.vendor == "nvidia" if health.name == "nvml" else info.luid is not None

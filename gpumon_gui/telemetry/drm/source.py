@@ -171,7 +171,7 @@ class DrmSource:
         info = DeviceInfo(
             key=card.key,
             name=name_of(self._root, card, awake=awake),
-            vendor=card.vendor,
+            vendor=card.vendor.lower(),
             kind=kind_of(card),
             index=card.index,
             pci_address=card.pci_address,

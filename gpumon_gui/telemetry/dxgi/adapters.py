@@ -192,7 +192,7 @@ def _info(adapter: Adapter, index: int, directx: DirectxFacts | None, classed: C
     return DeviceInfo(
         key_of(pci=pci, luid=adapter.luid),
         adapter.name or f"LUID 0x{adapter.luid:x}",
-        vendor,
+        vendor.lower(),
         kind_of(adapter),
         index,
         pci,

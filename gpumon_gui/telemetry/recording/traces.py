@@ -178,7 +178,7 @@ class _Head:
                 DeviceInfo(
                     key=DeviceKey(f"trace:{index}"),
                     name=_string(gpu, "name", where),
-                    vendor="NVIDIA",
+                    vendor="nvidia",
                     kind=DeviceKind.DISCRETE,
                     index=index,
                     sources=(_TRACE,),
