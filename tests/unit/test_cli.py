@@ -130,7 +130,10 @@ def test_record_refuses_a_file_that_is_something_else(tmp_path: Path, capsys: py
 def test_a_polite_end_closes_the_recording(name: str, tmp_path: Path) -> None:
     target = tmp_path / "run.gpumon"
     command = [sys.executable, "-m", "gpumon_gui", "record", "-o", str(target), "--scenario", "one-gpu-training"]
+    # Tests that were started with nohup ignore SIGHUP, and so would their children: rightly.
+    before = signal.signal(getattr(signal, name), signal.SIG_DFL)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    signal.signal(getattr(signal, name), before)
     try:
         while not target.exists() or target.stat().st_size < 12_000:  # the first samples are in
             assert process.poll() is None
