@@ -10,6 +10,7 @@ _FRAMEWORK_MODULES = r"torch|torchvision|torchaudio|tensorflow|keras|jax|jaxlib|
 _OTHER_CUDA = (
     r"CUDA version \(?(?P<nvcc>\d+\.\d+)\)? (?:mismatches|does not match) the version"
     r"(?: that was used to compile PyTorch| torch was compiled with) \(?(?P<torch>\d+\.\d+)"
+    r"(?!.{0,30}APIs are compatible)"  # DeepSpeed goes on: minor versions of one CUDA build for each other
 )
 
 PATTERNS: Final[tuple[Pattern, ...]] = (

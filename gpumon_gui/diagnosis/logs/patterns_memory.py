@@ -67,7 +67,9 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern(
         "tf-out-of-memory",
         "ran out of memory",
-        rf"Allocator \((?P<allocator>GPU_\d+_bfc)\) ran out of memory trying to allocate (?P<request>{_SIZE})",
+        # Its way to try something faster first; then it says that this is no failure, and goes on with less.
+        rf"Allocator \((?P<allocator>GPU_\d+_bfc)\) ran out of memory trying to allocate (?P<request>{_SIZE})"
+        r"(?!.{0,120}not a failure)",
         "tensorflow",
     ),
     Pattern("tf-out-of-memory", "failed to allocate memory [op", r"failed to allocate memory \[Op:", "tensorflow"),
