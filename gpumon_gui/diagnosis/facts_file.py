@@ -9,8 +9,8 @@ prose ("3.8 (conda)"). ``null`` stands for "there is none" wherever a single val
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,6 +23,8 @@ from gpumon_gui.diagnosis.logs.captured import with_captured
 _REPORT_SCHEMA: Final = "gpumon-report/1"
 #: A facts document of a big machine is some 100 kB; what is far beyond is another file.
 _MAX_BYTES: Final = 50_000_000
+#: Facts have five levels; what is far beyond could not be written into a report.
+_MAX_LEVELS: Final = 100
 
 _TEXT = N_("expected a text")
 _NUMBER = N_("expected a number")
@@ -33,6 +35,7 @@ _TEXTS = N_("expected a list of strings")
 _OBJECT = N_("expected an object")
 _LIST = N_("expected a list of objects")
 _NAMED_TEXTS = N_("expected an object of names and texts")
+_TOO_DEEP = N_("nested too deeply")
 
 #: Raises _Wrong with the path below its own and what was expected.
 _Check = Callable[[Any], None]
@@ -53,6 +56,25 @@ class _Wrong(Exception):  # noqa: N818
         return self
 
 
+def _writable(value: Any, level: int = 0) -> None:
+    """Under any key: no number that JSON does not have (NaN, Infinity), no nesting beyond reason."""
+    if level > _MAX_LEVELS:
+        raise _Wrong(_TOO_DEEP)
+    if isinstance(value, int | float) and not isinstance(value, bool) and not _is_number(value):
+        raise _Wrong(_NUMBER)
+    inner: Iterable[tuple[str, Any]] = ()
+    if isinstance(value, Mapping):
+        inner = value.items()
+    elif isinstance(value, list):
+        inner = ((f"[{index}]", entry) for index, entry in enumerate(value))
+    for name, entry in inner:
+        try:
+            _writable(entry, level + 1)
+        except _Wrong as wrong:
+            # Of a hundred levels the first one says enough.
+            raise (wrong if level and wrong.expected == _TOO_DEEP else wrong.under(name)) from None
+
+
 def _single(expected: str, fits: Callable[[Any], bool]) -> _Check:
     def check(value: Any) -> None:
         if value is not None and not fits(value):
@@ -62,11 +84,11 @@ def _single(expected: str, fits: Callable[[Any], bool]) -> _Check:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+    return isinstance(value, int) and _is_number(value) and value >= 0
 
 
 def _is_texts(value: Any) -> bool:
@@ -241,6 +263,7 @@ def parse(value: Any) -> Document:
     if value.get("schema") != SCHEMA:
         raise UnreadableInput(_('schema: expected "{schema}"').format(schema=SCHEMA))
     try:
+        _writable(value)
         _DOCUMENT(value)
     except _Wrong as wrong:
         raise UnreadableInput(f"{printable(wrong.path)}: {_(wrong.expected)}") from None
@@ -250,10 +273,11 @@ def parse(value: Any) -> Document:
 
 def fits(path: str, value: Any) -> bool:
     """Whether a value has the type that the schema asks for at this path of one environment (``torch.cuda_build``).
-    Paths it does not know take anything."""
+    Paths it does not know take anything that a report can hold."""
     section, _dot, name = path.partition(".")
     check = _ENVIRONMENT.get(section)
     try:
+        _writable(value)
         if check is not None:
             check({name: value} if name else value)
     except _Wrong:

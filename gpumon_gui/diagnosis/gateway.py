@@ -8,6 +8,7 @@ what went wrong is a :class:`Failure`.
 from __future__ import annotations
 
 import fnmatch
+import json
 import ntpath
 import posixpath
 import re
@@ -189,6 +190,14 @@ def read_text(gateway: Gateway, path: str, limit_bytes: int = 1_000_000) -> str 
     """The beginning of a file as text; None when it is not there or may not be read."""
     data = gateway.read(path, limit_bytes)
     return None if data is None else decoded(data)
+
+
+def json_of(text: str) -> Any:
+    """The value that a foreign file or program states in JSON; None when it is none, or nested beyond reason."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def is_file(gateway: Gateway, path: str) -> bool:

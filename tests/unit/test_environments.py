@@ -222,6 +222,8 @@ def test_kernels_name_their_interpreters() -> None:
         "/home/me/.local/share/jupyter/kernels/r/kernel.json": kernel("R", language="R"),
         "/home/me/.local/share/jupyter/kernels/gone/kernel.json": kernel("/gone/bin/python"),
         "/home/me/.local/share/jupyter/kernels/broken/kernel.json": "{",
+        "/home/me/.local/share/jupyter/kernels/list/kernel.json": "[]",
+        "/home/me/.local/share/jupyter/kernels/nested/kernel.json": "[" * 100_000,
         "/home/me/miniconda3/share/jupyter/kernels/python3/kernel.json": kernel("python", "-m", "ipykernel"),
     }
     entries = found(linux(files))

@@ -18,6 +18,13 @@ def facts(**keys: Any) -> dict[str, Any]:
     return {"schema": SCHEMA, **keys}
 
 
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _level in range(levels):
+        value = [value]
+    return value
+
+
 def only_view(document: Document) -> View:
     (view,) = document.views()
     return view
@@ -36,6 +43,10 @@ def only_view(document: Document) -> View:
         ({"gpus": ["A100"]}, "gpus[0]: expected an object"),
         ({"gpus": [{"memory_total_gib": "24 GB"}]}, "gpus[0].memory_total_gib: expected a number"),
         ({"gpus": [{"memory_total_bytes": float("nan")}]}, "gpus[0].memory_total_bytes: expected a number"),
+        ({"host": {"memory_total_bytes": 10**400}}, "host.memory_total_bytes: expected a number"),
+        ({"future": [{"share": float("nan")}]}, "future[0].share: expected a number"),
+        ({"gpu_count": 10**400}, "gpu_count: expected a number"),
+        ({"future": {"key": nested(200)}}, "future: nested too deeply"),
         ({"gpu_count": True}, "gpu_count: expected a whole number, not negative"),
         ({"gpu_count": -1}, "gpu_count: expected a whole number, not negative"),
         ({"os": {"container": 1}}, "os.container: expected true, false or a text"),

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from typing import Any
 
 from gpumon_gui.diagnosis.environments.base import Candidate, Wanted, prefix_of, python_in
-from gpumon_gui.diagnosis.gateway import Gateway, home, is_windows, matches, paths, read_text, variable, which
+from gpumon_gui.diagnosis.gateway import Gateway, home, is_windows, json_of, matches, paths, read_text, variable, which
 
 
 def find(gateway: Gateway, _wanted: Wanted) -> list[Candidate]:
@@ -46,7 +44,9 @@ def _program_data(gateway: Gateway) -> str | None:
 def _in_folder(gateway: Gateway, folder: str, prefix: str) -> list[Candidate]:
     found = []
     for path in matches(gateway, folder, "*/kernel.json"):
-        spec = _parsed(read_text(gateway, path) or "")
+        spec = json_of(read_text(gateway, path) or "")
+        if not isinstance(spec, dict):
+            continue
         argv = spec.get("argv")
         if spec.get("language", "python") != "python" or not isinstance(argv, list) or not argv:
             continue
@@ -57,11 +57,3 @@ def _in_folder(gateway: Gateway, folder: str, prefix: str) -> list[Candidate]:
         if program and paths(gateway).basename(program).lower().startswith("python"):
             found.append(Candidate(program, f"Jupyter kernel {spec.get('display_name') or prefix_of(gateway, path)}"))
     return found
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    try:
-        spec = json.loads(text)
-    except ValueError:
-        return {}
-    return spec if isinstance(spec, dict) else {}

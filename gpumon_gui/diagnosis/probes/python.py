@@ -3,7 +3,6 @@ Must not know: which facts a section has."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from gpumon_gui.diagnosis.gateway import (
     Gateway,
     Ran,
     is_windows,
+    json_of,
     matches,
     paths,
     read_text,
@@ -132,12 +132,10 @@ def _activation(gateway: Gateway, environment: Environment) -> dict[str, str | N
         "CONDA_PREFIX": environment.prefix,
         "CONDA_DEFAULT_ENV": environment.name,
     }
-    try:
-        state = json.loads(read_text(gateway, str(join(environment.prefix, "conda-meta", "state"))) or "{}")
-        for name, value in dict(state.get("env_vars", {})).items():  # conda env config vars set
-            changes[str(name)] = str(value)
-    except (ValueError, TypeError, AttributeError):
-        pass
+    state = json_of(read_text(gateway, str(join(environment.prefix, "conda-meta", "state"))) or "")
+    variables = state.get("env_vars") if isinstance(state, dict) else None
+    if isinstance(variables, dict):  # conda env config vars set
+        changes.update({str(name): str(value) for name, value in variables.items()})
     return changes
 
 
@@ -158,12 +156,9 @@ def _parsed(environment: Environment, ran: Ran) -> tuple[dict[str, Any], str, bo
     else:
         text, printed = ran.result.decode("ascii", "replace"), ran.out
     for line in text.splitlines()[:_MAX_LINES]:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue  # cut off by the process's end
+        entry = json_of(line)
         if not isinstance(entry, dict):
-            continue
+            continue  # cut off by the process's end
         stage = str(entry.get("stage", stage))
         done = done or entry.get("done") is True
         path = entry.get("put")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from threading import Event
 
@@ -11,6 +10,7 @@ from gpumon_gui.diagnosis.gateway import (
     Gateway,
     is_file,
     is_windows,
+    json_of,
     matches,
     paths,
     read_text,
@@ -75,8 +75,8 @@ def _version(gateway: Gateway, folder: str) -> str | None:
     text = read_text(gateway, str(paths(gateway).join(folder, "version.json")))
     if text is not None:
         try:
-            return str(json.loads(text)["cuda"]["version"])
-        except (ValueError, KeyError, TypeError):
+            return str(json_of(text)["cuda"]["version"])
+        except (KeyError, TypeError):
             pass
     text = read_text(gateway, str(paths(gateway).join(folder, "version.txt"))) or ""
     match = re.search(r"CUDA Version (\d+(?:\.\d+)+)", text)
