@@ -49,6 +49,15 @@ def pip_uninstall(view: View, packages: str) -> str:
     return f"{python_of(view)} -m pip uninstall -y {packages}"
 
 
+def conda(view: View, verb: str, words: str) -> str:
+    """The conda command that changes this very environment, where it is one of conda's; else the active one."""
+    prefix = view.text("interpreter.prefix") if view.text("interpreter.kind") == "conda" else None
+    if prefix is None:
+        return f"conda {verb} {words}"
+    folder = f'"{prefix}"' if is_windows(view) else shlex.quote(prefix)
+    return f"conda {verb} --prefix {folder} {words}"
+
+
 def run_python(view: View, code: str) -> str:
     """The command that runs a line of Python in this environment."""
     return f'{python_of(view)} -c "{code}"'

@@ -84,7 +84,7 @@ def cuda_torch(
     packages = _torch_packages(view, pin=text(installed) if pinned and installed else "")
     plain = _torch_packages(view)
     if view.text("interpreter.kind") == "conda":
-        steps.append(Step(CONDA_REMOVE, command="conda remove --yes pytorch"))
+        steps.append(Step(CONDA_REMOVE, command=advice.conda(view, "remove", "--yes pytorch")))
     steps.append(advice.step(advice.pip_uninstall(view, plain)))
     if at_least(_version(choice.release), _INDEX_FROM):
         steps.append(advice.step(advice.pip_install(view, packages, index=choice.index)))

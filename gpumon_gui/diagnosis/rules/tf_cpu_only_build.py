@@ -72,7 +72,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         return (
             advice.say(
                 N_("If conda installed TensorFlow: remove that copy, whatever its label says, and take the wheel."),
-                "conda remove --yes tensorflow tensorflow-base",
+                advice.conda(view, "remove", "--yes tensorflow tensorflow-base"),
             ),
             *remedies.tensorflow_with_cuda(view),
         )

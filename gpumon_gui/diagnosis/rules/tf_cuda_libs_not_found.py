@@ -53,7 +53,9 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         return (
             advice.say(
                 N_("TensorFlow {version} needs CUDA {cuda} and cuDNN {cudnn}. In a conda environment:"),
-                f"conda install --channel conda-forge cudatoolkit={text(build.cuda)} cudnn={text(build.cudnn)}",
+                advice.conda(
+                    view, "install", f"--channel conda-forge cudatoolkit={text(build.cuda)} cudnn={text(build.cudnn)}"
+                ),
                 version=build.latest,
                 cuda=text(build.cuda),
                 cudnn=text(build.cudnn),
@@ -77,7 +79,9 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         return (
             advice.say(
                 N_("TensorFlow {version} needs CUDA {cuda} and cuDNN {cudnn}. In a conda environment:"),
-                f"conda install --channel conda-forge cudatoolkit={text(build.cuda)} cudnn={text(build.cudnn)}",
+                advice.conda(
+                    view, "install", f"--channel conda-forge cudatoolkit={text(build.cuda)} cudnn={text(build.cudnn)}"
+                ),
                 version=build.latest,
                 cuda=text(build.cuda),
                 cudnn=text(build.cudnn),

@@ -120,7 +120,9 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         need,
         advice.say(
             N_("Toolkits can stand side by side. In a conda environment this is enough:"),
-            f"conda install --channel conda-forge cudatoolkit={text(build.cuda)} cudnn={text(build.cudnn)}",
+            advice.conda(
+                view, "install", f"--channel conda-forge cudatoolkit={text(build.cuda)} cudnn={text(build.cudnn)}"
+            ),
         ),
         advice.check(advice.run_python(view, remedies.TF_WORKS)),
     )

@@ -41,7 +41,9 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         steps = [
             advice.say(
                 N_("Install the compiler parts of CUDA into this environment:"),
-                "conda install --channel nvidia cuda-nvcc" if conda else advice.pip_install(view, package),
+                advice.conda(view, "install", "--channel nvidia cuda-nvcc")
+                if conda
+                else advice.pip_install(view, package),
             ),
             advice.say(
                 N_("Then point XLA to the folder that contains nvvm:"),
