@@ -63,7 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     now = SystemClock().now()
     if arguments.report is not None:
         _save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
-        say(_("The report is in {file}. Names, paths and addresses are replaced in it.").format(file=arguments.report))
+        written = _("The report is in {file}. Names, paths and addresses are replaced in it.")
+        say(written.format(file=shown(arguments.report)))
     # On the user's own screen nothing is replaced: the commands are there to be copied.
     made = report(document, diagnosis, RULES, now, None)
     console.put(_unicode(json.dumps(made, ensure_ascii=False, indent=2)) if arguments.json else text.terminal(made))
@@ -137,9 +138,14 @@ def _save(file: Path, made: dict[str, Any]) -> None:
         content = text.markdown(made)
     else:
         content = json.dumps(made, ensure_ascii=False, indent=2) + "\n"
+    opened = False
     try:
-        file.write_text(content, encoding="utf-8", errors="backslashreplace")
+        with file.open("w", encoding="utf-8", errors="backslashreplace") as stream:
+            opened = True
+            stream.write(content)
     except OSError as error:
+        if opened and file.is_file():  # the disk is full: half a report is none
+            file.unlink()
         raise OutputFailed(cannot_write(file, error)) from error
 
 

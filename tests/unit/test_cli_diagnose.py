@@ -83,6 +83,23 @@ def test_a_report_is_saved_and_redacted(suffix: str, tmp_path: Path, capsys: pyt
     assert str(target) in capsys.readouterr().err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no limit for files there")
+def test_a_disk_that_fills_up_leaves_no_half_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import resource  # POSIX only
+
+    log, target = tmp_path / "x.log", tmp_path / "report.html"
+    log.write_text(TOO_OLD)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500, hard))
+    try:
+        code = run(["diagnose", "--log", str(log), "--report", str(target)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert code == 2
+    assert str(target) in capsys.readouterr().err
+    assert not target.exists()
+
+
 def test_a_healthy_log_has_no_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "fine.log"
     log.write_text("epoch 1 loss 0.3\nepoch 2 loss 0.2\n")

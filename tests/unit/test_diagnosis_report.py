@@ -143,3 +143,13 @@ def test_no_gpu_is_the_answer_and_nothing_denies_it() -> None:
     said = spoken({"os": {"family": "linux", "wsl": False}, "gpus": [], "environments": []})
     assert "No GPU was found in this machine" in said
     assert "No cause was found" not in said
+
+
+@pytest.mark.parametrize("form", [text.terminal, text.markdown])
+def test_names_of_others_do_not_steer_the_terminal(form: Callable[[dict[str, Any]], str]) -> None:
+    path = "/a\x1b[2J\nb/python"
+    torch = {"version": "2.5.1+cpu\x1b[5m", "cuda_build": None, "cuda_available": False}
+    document = Document({"environments": [{"interpreter": {"path": path}, "torch": torch}]})
+    said = form(report(document, diagnose(document, RULES), RULES, NOW, None))
+    assert "\x1b" not in said
+    assert "PyTorch in /a\\x1b[2J\\nb/python cannot use the GPU." in said

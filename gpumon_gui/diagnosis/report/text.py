@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report import words
 
@@ -18,7 +19,7 @@ def terminal(report: Mapping[str, Any]) -> str:
     causes = [finding for finding in report["findings"] if finding["symptom_of"] is None]
     parts += [_block(finding, report["findings"]) for finding in causes]
     parts.append(summary(report))
-    return "\n\n".join(part for part in parts if part)
+    return _harmless("\n\n".join(part for part in parts if part))
 
 
 def markdown(report: Mapping[str, Any]) -> str:
@@ -36,7 +37,7 @@ def markdown(report: Mapping[str, Any]) -> str:
             lines.append(f"1. {step['text']}")
             if step["command"]:
                 lines += ["", "   ```", *(f"   {line}" for line in step["command"].splitlines()), "   ```"]
-    return "\n".join([*lines, "", summary(report), ""])
+    return _harmless("\n".join([*lines, "", summary(report), ""]))
 
 
 def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -66,14 +67,14 @@ def status(finding: Mapping[str, Any]) -> str:
 
 def subject(name: str) -> str:
     """What a finding is about, in words where it is no path."""
-    return {"machine": _(words.MACHINE), "environment": _(words.ENVIRONMENT)}.get(name, name)
+    return {"machine": _(words.MACHINE), "environment": _(words.ENVIRONMENT)}.get(name) or printable(name)
 
 
 def evidence_line(evidence: Mapping[str, Any]) -> str:
     """``torch.cuda_build: null (probe)`` or, from a log, the line and its number."""
     place = f"{evidence['source']}:{evidence['line']}" if "line" in evidence else evidence["source"]
     value = " ".join(str(evidence["value"]).split())  # one line of its list, whatever a program printed
-    return f"{evidence['what']}: {value} ({place})"
+    return printable(f"{evidence['what']}: {value} ({place})")
 
 
 def summary(report: Mapping[str, Any]) -> str:
@@ -101,6 +102,11 @@ def summary(report: Mapping[str, Any]) -> str:
         codes = ", ".join(sorted({bug["code"] for bug in report["bugs"]}))
         lines.append(_(words.FAULTS).format(codes=codes))
     return "\n".join(lines)
+
+
+def _harmless(text: str) -> str:
+    """Names come from others: folders, cards, files. None steers the terminal."""
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 def _healthy(report: Mapping[str, Any]) -> bool:
