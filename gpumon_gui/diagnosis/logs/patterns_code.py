@@ -27,6 +27,13 @@ PATTERNS: tuple[Pattern, ...] = (
         r"(?:\benv: CUDA_VISIBLE_DEVICES=\"?|os\.environ\['CUDA_VISIBLE_DEVICES'\]: "
         r"?)(?P<value>[^\"\r\n]{0,80}?)\"?\s*$",
     ),
+    # --- Apple's GPU is used: Lightning, transformers, and what most programs print
+    Pattern(
+        "mps-in-use",
+        "mps",
+        r"GPU available: True \(mps\), used: True|^\W*(?:Device set to use|(?:Using )?device:) ?[\"']?mps\b",
+        "torch",
+    ),
     # --- a GPU is there and is not used
     Pattern(
         "lightning-gpu-unused",

@@ -21,6 +21,8 @@ def _check(view: View) -> Outcome:
         (found for found in view.signals("pip-no-matching-version") if "+cu" in str(found.values.get("wanted", ""))),
         None,
     )
+    if signal is None and view.signal("mps-in-use") is not None:
+        return CLEAR  # nobody asked for CUDA, and the GPU computes
     return Hit(Confidence.HIGH, cite(view, "os.family", "os.version") + quote(signal))
 
 
