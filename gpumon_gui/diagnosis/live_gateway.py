@@ -157,7 +157,10 @@ def _is_link(path: str) -> bool:
 
 def _neutral_folder() -> str | None:
     """Where commands run: on Windows the current folder is searched for DLLs, and ours may be this program's own."""
-    home = str(Path.home())
+    try:
+        home = str(Path.home())
+    except RuntimeError:  # an account without an entry and without HOME (a container)
+        return None
     return home if os.path.isdir(home) else None  # noqa: PTH112
 
 

@@ -129,6 +129,16 @@ def test_input_reaches_the_program_and_one_that_ignores_it_is_no_fault(live: Liv
 # -- variables ----------------------------------------------------------------------------------------------------
 
 
+def test_an_account_without_a_home_runs_programs_too(live: LiveGateway, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless(_user: str = "~") -> str:
+        return "~"  # as for a number without an entry, in a container
+
+    monkeypatch.setattr(os.path, "expanduser", homeless)
+    with pytest.raises(RuntimeError):
+        Path.home()
+    assert live.run(python("print(1)")).ok
+
+
 def test_variables_are_changed_for_the_command_only(live: LiveGateway) -> None:
     code = "import os; print(os.environ.get('GPUMON_A'), os.environ.get('PATH') is None)"
     ran = live.run(python(code, changes={"GPUMON_A": "1", "PATH": None}))
