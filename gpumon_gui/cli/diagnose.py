@@ -111,8 +111,12 @@ def _live(arguments: argparse.Namespace) -> Document:
         raise UnreadableInput(_("{file} is no folder").format(file=shown(arguments.project)))
 
     def tell(progress: Progress) -> None:
-        if progress.state is not State.RUNNING and sys.stderr.isatty():
-            title, subject = _(progress.title) or progress.title, text.subject(progress.subject)
+        title, subject = _(progress.title) or progress.title, text.subject(progress.subject)
+        if progress.state is State.FAILED and progress.subject == "machine":
+            # Questions to the machine have no failures of their own: this one is a fault of ours.
+            start = "\r\x1b[K" if sys.stderr.isatty() else ""
+            console.say(f"{start}gpumon: {title}: {progress.detail}")
+        elif progress.state is not State.RUNNING and sys.stderr.isatty():
             console.say(f"\r\x1b[K[{progress.done}/{progress.total}] {title} · {subject}", end="")
 
     wanted = Wanted(

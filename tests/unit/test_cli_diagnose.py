@@ -114,3 +114,14 @@ def test_this_interpreter_is_looked_at(capsys: pytest.CaptureFixture[str]) -> No
     (environment,) = document["facts"]["environments"]
     assert environment["interpreter"]["version"] == sys.version.split()[0]
     assert all(bug["code"] == "" for bug in document["bugs"])
+
+
+def test_a_search_that_fails_is_not_silent(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fails(*_given: object) -> None:
+        raise RuntimeError("no entries")
+
+    monkeypatch.setattr("gpumon_gui.diagnosis.collect.find_environments", fails)
+    run(["diagnose", "--json"])
+    said = capsys.readouterr()
+    json.loads(said.out)
+    assert "RuntimeError: no entries" in said.err
