@@ -20,12 +20,14 @@ import pytest
 
 from gpumon_gui.diagnosis import facts_file
 from gpumon_gui.diagnosis.collect import Options, Progress, State, collect
+from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.environments.base import Environment, Kind, Wanted
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.probe_scripts import probe
 from gpumon_gui.diagnosis.probes.python import run_section
 from gpumon_gui.diagnosis.recorded_gateway import RecordedGateway, RecordingGateway
+from gpumon_gui.diagnosis.rules.table import RULES
 from tests.probes.building import NoPython, interpreter
 
 PYTHONS = ("3.6", "3.7", "3.8", "3.9", "3.10", "3.11", "3.12", "3.13")
@@ -211,6 +213,8 @@ time.sleep(600)
     assert facts["torch"]["problem_stage"] == "import torch"
     assert facts["torch"]["version"] == "1.0"  # from the package: the import never told
     assert "about to hang" in facts["torch"]["log"]
+    found = [finding for finding in diagnose(document, RULES).findings if finding.code == "framework-does-not-start"]
+    assert [finding.values["stage"] for finding in found] == ["import torch"]
     assert facts["onnxruntime"]["version"] == "2"  # the others are not held up
     assert not running(int(pid_file.read_text()))
 
