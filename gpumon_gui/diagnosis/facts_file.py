@@ -168,7 +168,13 @@ _ENVIRONMENT: Final[Mapping[str, _Check]] = {
         error=_text,
         log=_text,
     ),
-    "onnxruntime": _object(version=_text, available_providers=_texts, session_providers=_texts, error=_text),
+    "onnxruntime": _object(
+        version=_text,
+        available_providers=_texts,
+        session_providers=_texts,
+        preloaded_session_providers=_texts,
+        error=_text,
+    ),
     "jax": _object(version=_text, backend=_text, device_count=_count, error=_text),
     "cupy": _object(version=_text, error=_text),
 }

@@ -611,7 +611,17 @@ def onnxruntime(channel: Channel, _project: str) -> None:
             wanted = [name for name in offered if "Tensorrt" not in name and "TensorRT" not in name]
             try:
                 session = module.InferenceSession(identity_model(), providers=wanted)
-                channel.put("onnxruntime.session_providers", [str(name) for name in session.get_providers()])
+                providers = [str(name) for name in session.get_providers()]
+                channel.put("onnxruntime.session_providers", providers)
+                if "CUDAExecutionProvider" in wanted and "CUDAExecutionProvider" not in providers:
+                    # Libraries from pip packages are found only after this call (ONNX Runtime 1.21 and newer).
+                    channel.stage("session after preload_dlls()")
+                    module.preload_dlls()
+                    session = module.InferenceSession(identity_model(), providers=wanted)
+                    again = [str(name) for name in session.get_providers()]
+                    channel.put("onnxruntime.preloaded_session_providers", again)
+            except AttributeError:
+                pass  # an older ONNX Runtime has no preload_dlls()
             except BaseException as error:
                 channel.put("onnxruntime.error", told(error))
         finally:

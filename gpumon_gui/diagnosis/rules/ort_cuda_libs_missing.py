@@ -13,6 +13,10 @@ from gpumon_gui.diagnosis.versions import text
 _SAID = "ort-cuda-libs-missing"
 _WANTS = "ort-wants"  # printed when they fail to load
 _CUDA = "CUDAExecutionProvider"
+_DRIVERS_OWN = ("libcuda.so", "nvcuda.dll")
+_PRELOAD = N_("ONNX Runtime finds its CUDA libraries only after preload_dlls()")
+_LOAD_FIRST = N_("Then load them before the first session, in your program:")
+_PRELOAD_CALL = "import onnxruntime; onnxruntime.preload_dlls()"
 
 
 def _check(view: View) -> Outcome:
@@ -20,6 +24,11 @@ def _check(view: View) -> Outcome:
     sessions = view.get("onnxruntime.session_providers")
     available = view.items("onnxruntime.available_providers")
     evidence = cite(view, "onnxruntime.version", "onnxruntime.available_providers", "onnxruntime.session_providers")
+    if _CUDA in view.items("onnxruntime.preloaded_session_providers"):
+        paths = ("onnxruntime.session_providers", "onnxruntime.preloaded_session_providers")
+        return Hit(Confidence.HIGH, cite(view, *paths), severity=Severity.INFO, title=_PRELOAD)
+    if said and all(str(signal.values.get("library") or "").startswith(_DRIVERS_OWN) for signal in said):
+        return CLEAR  # the CUDA libraries load; what is missing belongs to the driver
     if said:
         named = next((signal for signal in said if signal.values.get("library")), said[0])
         library = str(named.values.get("library") or "CUDA, cuDNN")
@@ -38,7 +47,9 @@ def _needs(view: View) -> LibraryNeeds | None:
     return onnxruntime_gpu_wants(version) if version is not None else None
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    if hit.title == _PRELOAD:
+        return (advice.say(_LOAD_FIRST, _PRELOAD_CALL),)
     needs = _needs(view)
     asked = view.signal(_WANTS)
     steps = []
@@ -64,10 +75,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         extra = remedies.quoted(view, "onnxruntime-gpu[cuda,cudnn]")
         steps += remedies.pypi(view, extra)
         steps.append(
-            advice.say(
-                N_("Then load them before the first session, in your program:"),
-                "import onnxruntime; onnxruntime.preload_dlls()",
-            )
+            advice.say(_LOAD_FIRST, _PRELOAD_CALL),
         )
     else:
         major = needs.cuda[0]
@@ -77,11 +85,8 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         steps.append(
             advice.say(N_("Import torch first when it has the same CUDA major version: its libraries then serve."))
         )
-    steps.append(
-        advice.check(
-            advice.run_python(view, "import onnxruntime; print(onnxruntime.__version__, onnxruntime.get_device())"),
-        )
-    )
+    # get_device() names the build; only a session tells, and that is what GPUMon opens.
+    steps.append(advice.check(f"gpumon diagnose --python {advice.python_of(view)}"))
     return tuple(steps)
 
 
