@@ -20,6 +20,18 @@ _VENDORS: Final = (
     ("nvidia", re.compile(r"nvidia|geforce|quadro|tesla|\brtx ?\w?\d|\bgtx ?\d", re.IGNORECASE)),
 )
 
+#: What a program prints that looks for CUDA: of the rules on other makers' cards.
+LOOKS_FOR_CUDA: Final = (
+    "torch-not-compiled-with-cuda",
+    "torch-driver-too-old",
+    "torch-no-driver",
+    "torch-no-gpus",
+    "app-cannot-use-gpu",
+    "cuda-error-35",
+    "cuda-error-100",
+    "cuda-no-device",
+)
+
 
 def gpus(view: View) -> tuple[Mapping[str, Any], ...]:
     """All GPUs of the facts."""

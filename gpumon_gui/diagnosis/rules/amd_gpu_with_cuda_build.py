@@ -20,7 +20,7 @@ def _check(view: View) -> Outcome:
     if view.text("torch.hip_build") is not None or "rocm" in (view.text("torch.version") or "").lower():
         return CLEAR
     facts = cite(view, "gpus", "torch.version", "torch.cuda_build", "torch.hip_build", "torch.cuda_available")
-    said = view.signal(*_SIGNS)
+    said = view.signal(*hardware.LOOKS_FOR_CUDA)
     values = {"gpu": hardware.name_of(view, "amd")}
     cuda = machine.torch_cuda(view) is not None or machine.torch_without_cuda(view)
     if cuda or said is not None:
@@ -52,17 +52,6 @@ _WINDOWS = N_(
 )
 _DIRECTML = N_("Older cards can be used through DirectML (slower, and with an older PyTorch):")
 _ROCM = N_("Install the ROCm build of PyTorch, if ROCm supports this card:")
-#: Messages of programs that look for CUDA.
-_SIGNS = (
-    "torch-not-compiled-with-cuda",
-    "torch-driver-too-old",
-    "torch-no-driver",
-    "torch-no-gpus",
-    "app-cannot-use-gpu",
-    "cuda-error-35",
-    "cuda-error-100",
-    "cuda-no-device",
-)
 
 RULE = Rule(
     code="amd-gpu-with-cuda-build",

@@ -20,7 +20,7 @@ def _check(view: View) -> Outcome:
     if _XPU.search(view.text("torch.version") or ""):
         return CLEAR
     facts = cite(view, "gpus", "torch.version", "torch.cuda_build", "torch.hip_build", "torch.cuda_available")
-    said = view.signal(*_SIGNS)
+    said = view.signal(*hardware.LOOKS_FOR_CUDA)
     values = {"gpu": hardware.name_of(view, "intel")}
     cuda = machine.torch_cuda(view) is not None or machine.torch_without_cuda(view)
     if cuda or said is not None:
@@ -46,17 +46,6 @@ _INSTALL = N_("Arc and newer Core Ultra graphics work with the XPU build of PyTo
 _CODE = N_(
     'In the code, write "xpu" where it says "cuda". Older Intel graphics cannot train; OpenVINO runs finished models '
     "on them."
-)
-#: Messages of programs that look for CUDA.
-_SIGNS = (
-    "torch-not-compiled-with-cuda",
-    "torch-driver-too-old",
-    "torch-no-driver",
-    "torch-no-gpus",
-    "app-cannot-use-gpu",
-    "cuda-error-35",
-    "cuda-error-100",
-    "cuda-no-device",
 )
 
 RULE = Rule(
