@@ -22,7 +22,7 @@ from gpumon_gui.diagnosis.finding import (
     Severity,
     Verdict,
 )
-from gpumon_gui.diagnosis.rule import Answer, Hit, Lacks, Rule, Scope, lacking
+from gpumon_gui.diagnosis.rule import Answer, Hit, Lacks, Outcome, Rule, Scope, lacking
 
 _SEVERITIES = tuple(Severity)
 _CONFIDENCES = tuple(Confidence)
@@ -45,10 +45,8 @@ def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
     views = tuple(document.views())
     for view in views:
         for rule in rules:
-            if not _applies(rule, view):
-                continue
             try:
-                outcome = _judge(rule, view)
+                outcome = _judge(rule, view, document)
                 if isinstance(outcome, Hit):
                     findings.append(_finding(rule, view, outcome))
             except Exception as error:  # noqa: BLE001 - a raising rule is a reported bug, never a lost report
@@ -63,13 +61,33 @@ def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
     return Diagnosis(_verdicts(views, ranked, concerns), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
 
 
-def _applies(rule: Rule, view: View) -> bool:
-    return view.is_machine if rule.scope is Scope.MACHINE else view.is_environment
+def _judge(rule: Rule, view: View, document: Document) -> Outcome | None:
+    """What the rule says of a subject; None where it does not apply. A hit counts, whichever side it is from."""
+    outcomes: list[Outcome] = []
+    if rule.check is not None and _checks(rule, view, document):
+        missing = lacking(view, rule.needs)
+        outcomes.append(Lacks(missing) if missing else rule.check(view))
+    if rule.watch is not None and _watches(rule, view):
+        outcomes.append(rule.watch(view))
+    if not outcomes:
+        return None
+    return min(outcomes, key=_preference)
 
 
-def _judge(rule: Rule, view: View) -> Hit | Lacks | Answer:
-    missing = lacking(view, rule.needs)
-    return Lacks(missing) if missing else rule.check(view)
+def _checks(rule: Rule, view: View, document: Document) -> bool:
+    if "window" in document.facts and not document.log_given and not document.signals:
+        return False  # behaviour was asked about, nothing else
+    return view.is_machine if rule.scope is Scope.MACHINE else rule.scope is Scope.ENVIRONMENT and view.is_environment
+
+
+def _watches(rule: Rule, view: View) -> bool:
+    return view.is_job if rule.watch_scope is Scope.JOB else view.is_machine and view.known("window")
+
+
+def _preference(outcome: Outcome) -> tuple[int, int]:
+    if isinstance(outcome, Hit):
+        return 0, _CONFIDENCES.index(outcome.confidence)
+    return (1, 0) if isinstance(outcome, Answer) else (2, 0)
 
 
 def _finding(rule: Rule, view: View, hit: Hit) -> Finding:

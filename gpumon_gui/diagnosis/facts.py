@@ -86,6 +86,11 @@ class Document:
             yield View(
                 _subject(environment), {**shared, **environment}, signals, self.origins, prefix=f"environments.{index}."
             )
+        for index, job in enumerate(self.facts.get("jobs", ())):
+            about = {key: value for key, value in shared.items() if key != "jobs"}
+            yield View(
+                str(job.get("subject", "job")), {**about, "job": job}, (), self.origins, prefix=f"jobs.{index}.", job=True
+            )
 
 
 def _subject(environment: Mapping[str, Any]) -> str:
@@ -97,7 +102,8 @@ def _subject(environment: Mapping[str, Any]) -> str:
 class View:
     """What a rule may see of one subject.
 
-    ``both``: the subject is machine and environment at once, so rules of both scopes apply.
+    ``both``: the subject is machine and environment at once, so rules of both scopes apply. ``job``: the subject is a
+    program that was watched; its facts are below ``job.`` beside the machine's.
     """
 
     def __init__(
@@ -109,9 +115,11 @@ class View:
         *,
         both: bool = False,
         prefix: str = "",
+        job: bool = False,
     ) -> None:
         self.subject = subject
         self.both = both
+        self.is_job = job
         self._facts = facts
         self._signals = signals
         self._origins = origins or {}
@@ -120,12 +128,12 @@ class View:
     @property
     def is_environment(self) -> bool:
         """Whether rules about one Python environment apply."""
-        return self.both or self.subject != MACHINE
+        return not self.is_job and (self.both or self.subject != MACHINE)
 
     @property
     def is_machine(self) -> bool:
         """Whether rules about the machine apply."""
-        return self.both or self.subject == MACHINE
+        return not self.is_job and (self.both or self.subject == MACHINE)
 
     def get(self, path: str) -> Any:
         """The value at a path, ``None`` for a ``null``, or :data:`UNKNOWN`."""
@@ -181,7 +189,7 @@ class View:
 
     def origin(self, path: str) -> Origin:
         """Where the fact at a path is from."""
-        full = self._prefix + path
+        full = self._prefix + (path.removeprefix("job.") if self.is_job else path)
         while full:
             found = self._origins.get(full)
             if found is not None:

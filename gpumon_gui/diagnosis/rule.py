@@ -23,6 +23,7 @@ class Scope(Enum):
 
     MACHINE = "machine"
     ENVIRONMENT = "environment"
+    JOB = "job"  #: a program that was watched
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,10 @@ class Rule:
     ``frameworks``: the ones it can stop (empty: every one). ``needs``: groups of alternatives; a group of which
     nothing is known makes the rule *not evaluated*. An alternative is a path or ``signal:KIND``. ``explains``: codes
     that are only symptoms when this cause holds.
+
+    ``check`` judges facts and what was printed, once for each subject of ``scope``. ``watch`` judges behaviour: facts
+    below ``job.`` and ``window.``, once for each program that was watched (or for the machine, where ``watch_scope``
+    says so). A rule has either or both; one of scope JOB has only ``watch``.
     """
 
     code: str
@@ -88,12 +93,14 @@ class Rule:
     severity: Severity
     title: str
     help: Help
-    check: Callable[[View], Outcome]
+    check: Callable[[View], Outcome] | None = None
     needs: tuple[tuple[str, ...], ...] = ()
     advise: Callable[[View, Hit], tuple[Step, ...]] = no_advice
     explains: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
+    watch: Callable[[View], Outcome] | None = None
+    watch_scope: Scope = Scope.JOB
 
 
 def cite(view: View, *paths: str) -> tuple[Evidence, ...]:

@@ -1,0 +1,17 @@
+"""Knows: every feature there is. Must not know: how any is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from gpumon_gui.diagnosis.behaviour.features import identity
+from gpumon_gui.diagnosis.behaviour.scene import Scene
+
+Feature = Callable[[Scene], Mapping[str, Any]]
+"""Facts below one key; None values and empty mappings are left out: absent means unknown."""
+
+#: Key of the machine's window facts → feature. They see the window, ``scene.job`` is None.
+OF_WINDOW: tuple[tuple[str, Feature], ...] = (("seen", identity.of_window),)
+#: Key of a job's facts → feature.
+OF_JOB: tuple[tuple[str, Feature], ...] = (("program", identity.of_job),)
