@@ -87,10 +87,8 @@ class Document:
                 _subject(environment), {**shared, **environment}, signals, self.origins, prefix=f"environments.{index}."
             )
         for index, job in enumerate(self.facts.get("jobs", ())):
-            about = {key: value for key, value in shared.items() if key != "jobs"}
-            yield View(
-                str(job.get("subject", "job")), {**about, "job": job}, (), self.origins, prefix=f"jobs.{index}.", job=True
-            )
+            facts = {**{key: value for key, value in shared.items() if key != "jobs"}, "job": job}
+            yield View(str(job.get("subject", "job")), facts, (), self.origins, prefix=f"jobs.{index}.", job=True)
 
 
 def _subject(environment: Mapping[str, Any]) -> str:
