@@ -1,4 +1,4 @@
-"""Knows: how a section of the probe script is run in an interpreter, and what its end means.
+"""Knows: how a section of a probe script is run in an interpreter, and what its end means.
 Must not know: which facts a section has."""
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
+from types import ModuleType
 from typing import Any
 
 from gpumon_gui.diagnosis import facts_file
@@ -30,11 +31,10 @@ from gpumon_gui.diagnosis.probe_scripts import probe
 from gpumon_gui.diagnosis.probe_scripts.probe import MARK, VARIABLES
 
 #: Facts and texts of a hostile program stay within this.
-_MAX_LINES = 500
+_MAX_LINES = 2000
 _MAX_TEXT = 8000
 _TAIL = 1500
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_SCRIPT = f"{SCRIPTS}/probe.py"
 #: For interpreters that cannot read the script: what they are.
 _WHO = "import sys; print('.'.join(str(n) for n in sys.version_info[:3]))"
 _ACTIVATE = 'for f in "$0"/etc/conda/activate.d/*.sh; do . "$f" >/dev/null 2>&1; done; exec "$@"'
@@ -63,9 +63,15 @@ def run_section(
     timeout_s: float,
     cancel: Event,
     changes: Mapping[str, str | None] | None = None,
+    script: ModuleType = probe,
+    settings: str = "",
 ) -> Section:
-    """Run one section of the script in that interpreter."""
-    ran = gateway.run(_command(gateway, environment, section, project, timeout_s, changes or {}), cancel)
+    """Run one section of a script in that interpreter. ``settings`` is the last word of its command (no spaces); the
+    project's folder where there are none."""
+    arguments = (section, *((settings,) if settings else ()))
+    if project is not None and not settings and not environment.distribution:
+        arguments = (section, project)
+    ran = gateway.run(_command(gateway, environment, script, arguments, timeout_s, changes or {}), cancel)
     facts, stage, done, printed = _parsed(environment, ran)
     output = _clean(printed + ran.err)
     problem, detail = ("", "") if done else _problem(ran, output)
@@ -83,8 +89,8 @@ def version_of(gateway: Gateway, environment: Environment, cancel: Event) -> str
 def _command(
     gateway: Gateway,
     environment: Environment,
-    section: str,
-    project: str | None,
+    script: ModuleType,
+    arguments: tuple[str, ...],
     timeout_s: float,
     changes: Mapping[str, str | None],
 ) -> Command:
@@ -92,10 +98,9 @@ def _command(
     variables = {**_activation(gateway, environment), **_of_process(environment), **changes}
     if environment.distribution:
         reach = _reach(environment, {name: value for name, value in changes.items() if value is not None})
-        words = (*reach, environment.path, "-", "-", section)
-        return Command(words, timeout_s, input=script_text())
-    arguments = (_SCRIPT, RESULT, section, *((project,) if project else ()))
-    words = (environment.path, *arguments)
+        words = (*reach, environment.path, "-", "-", *arguments)
+        return Command(words, timeout_s, input=script_text(script))
+    words = (environment.path, f"{SCRIPTS}/{Path(str(script.__file__)).stem}.py", RESULT, *arguments)
     scripts = f"{environment.prefix}/etc/conda/activate.d"
     if environment.kind is Kind.CONDA and not is_windows(gateway) and matches(gateway, scripts, "*.sh"):
         shell = which(gateway, "bash") or "/bin/sh"
@@ -103,9 +108,9 @@ def _command(
     return Command(words, timeout_s, changes=variables, takes_result=True)
 
 
-def script_text() -> str:
+def script_text(script: ModuleType = probe) -> str:
     """The script itself, for interpreters that cannot see this program's files."""
-    return Path(probe.__file__).with_suffix(".py").read_text(encoding="utf-8")
+    return Path(str(script.__file__)).with_suffix(".py").read_text(encoding="utf-8")
 
 
 def _reach(environment: Environment, variables: Mapping[str, str]) -> tuple[str, ...]:
