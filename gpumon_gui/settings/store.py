@@ -1,0 +1,172 @@
+"""Knows: the settings file: TOML, read and repaired entry by entry, written whole or not at all. Must not know: what
+any option means.
+
+What cannot be read is told and replaced by its default; the file as it was is kept beside it (``settings.broken.toml``)
+before anything is written over it. Keys that this version does not know stay in the file: an older version may have
+been started for a day.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final
+
+from gpumon_gui.core.errors import OutputFailed
+from gpumon_gui.core.files import cannot_write, printable, strerror
+from gpumon_gui.core.messages import _
+from gpumon_gui.settings.catalogue import BY_KEY, OPTIONS
+from gpumon_gui.settings.option import OptionValue, WrongValue
+from gpumon_gui.settings.values import Values
+
+NAME: Final = "settings.toml"
+#: Far more than all options take; a larger file is no settings file.
+MOST_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Something in the file that could not be used. ``key`` is empty where the whole file could not; ``detail`` is
+    technical."""
+
+    key: str
+    detail: str
+
+    def text(self) -> str:
+        """One line for people."""
+        if not self.key:
+            return _("The settings could not be read ({detail}): the usual ones are in use.").format(detail=self.detail)
+        return _("The setting “{key}” was not usable ({detail}): its usual value is in use.").format(
+            key=printable(self.key), detail=self.detail
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What the file says."""
+
+    values: Values
+    repairs: tuple[Repair, ...] = ()
+
+
+def load(folder: Path) -> Loaded:
+    """Read the file of a folder; no file is no fault. Never raises for what is in it."""
+    file = folder / NAME
+    try:
+        raw = _read(file)
+    except FileNotFoundError:
+        return Loaded(Values())
+    except (OSError, ValueError) as error:
+        _keep_broken(file)
+        return Loaded(Values(), (Repair("", strerror(error)),))
+    chosen: dict[str, OptionValue] = {}
+    repairs = []
+    for option in OPTIONS:
+        found = _find(raw, option.key)
+        if found is None:
+            continue
+        try:
+            value = option.kind.checked(found)
+        except WrongValue as error:
+            repairs.append(Repair(option.key, str(error)))
+        else:
+            if value != option.default:
+                chosen[option.key] = value
+    if repairs:
+        _keep_broken(file)
+    return Loaded(Values(MappingProxyType(chosen)), tuple(repairs))
+
+
+def save(folder: Path, values: Values) -> None:
+    """Write the values: whole or not at all; comments and unknown keys in the file stay. Blocks.
+
+    Raises OutputFailed.
+    """
+    import tomlkit  # only here: starting and reading do without
+
+    file = folder / NAME
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        document = tomlkit.document()
+        with contextlib.suppress(OSError, ValueError):
+            _read(file)  # tomllib is the judge of what is TOML
+            document = tomlkit.parse(file.read_text(encoding="utf-8"))
+        for key in BY_KEY:
+            _put(document, key, values.chosen.get(key))
+        _write(file, tomlkit.dumps(document))
+    except OSError as error:
+        raise OutputFailed(cannot_write(file, error)) from error
+
+
+def _read(file: Path) -> dict[str, Any]:
+    if file.stat().st_size > MOST_BYTES:
+        raise ValueError("too large")
+    return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+
+
+def _find(raw: Mapping[str, Any], key: str) -> Any:
+    found: Any = raw
+    for name in key.split("."):
+        if not isinstance(found, Mapping) or name not in found:
+            return None
+        found = found[name]
+    return found
+
+
+def _put(document: Any, key: str, value: OptionValue | None) -> None:
+    import tomlkit
+
+    *tables, name = key.split(".")
+    place = document
+    for table in tables:
+        if not isinstance(place.get(table), Mapping):
+            if value is None:
+                return
+            place[table] = tomlkit.table()
+        place = place[table]
+    if value is None:
+        place.pop(name, None)
+    else:
+        place[name] = list(value) if isinstance(value, tuple) else value
+
+
+def _write(file: Path, text: str) -> None:
+    number, name = tempfile.mkstemp(prefix=".settings-", suffix=".toml", dir=file.parent)
+    try:
+        with os.fdopen(number, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).replace(_target(file))
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise
+
+
+def _target(file: Path) -> Path:
+    """A link stays a link: people keep their settings in a folder under version control."""
+    return file.resolve() if file.is_symlink() else file
+
+
+def _keep_broken(file: Path) -> None:
+    with contextlib.suppress(OSError):
+        content = file.read_bytes()[:MOST_BYTES]
+        for kept in _kept_names(file):
+            if not kept.exists():
+                kept.write_bytes(content)
+                return
+            if kept.read_bytes() == content:  # the same fault as at the last start
+                return
+
+
+def _kept_names(file: Path) -> Iterator[Path]:
+    yield file.with_name("settings.broken.toml")
+    for number in range(2, 10):
+        yield file.with_name(f"settings.broken-{number}.toml")

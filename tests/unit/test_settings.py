@@ -1,0 +1,147 @@
+"""Settings: what the user relies on: kept, repaired one by one, never lost."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from gpumon_gui.core.errors import OutputFailed
+from gpumon_gui.settings.catalogue import BY_KEY, OPTIONS, SECTIONS
+from gpumon_gui.settings.option import Choice, Flag, Number, Texts, WrongValue
+from gpumon_gui.settings.store import NAME, load, save
+from gpumon_gui.settings.values import Values
+
+
+def changed(**values: object) -> Values:
+    result = Values()
+    for key, value in values.items():
+        result = result.with_value(key.replace("__", "."), value)
+    return result
+
+
+def test_every_option_takes_its_default_and_stands_in_a_known_section() -> None:
+    sections = {name for name, _title in SECTIONS}
+    for option in OPTIONS:
+        assert option.kind.checked(option.default) == option.default
+        assert not option.section or (option.section in sections and option.label)
+        assert not option.needs or isinstance(BY_KEY[option.needs].kind, Flag)
+    assert len(BY_KEY) == len(OPTIONS)
+    assert not any(other.startswith(key + ".") for key in BY_KEY for other in BY_KEY), "a table and a value"
+
+
+def test_what_is_chosen_is_there_again(tmp_path: Path) -> None:
+    folder = tmp_path / "设置"
+    values = changed(
+        general__theme="dark",
+        alerts__temperature__celsius=85,
+        diagnostics__interpreters=["C:\\Python 3\\python.exe", "张"],
+    )
+    save(folder, values)
+    loaded = load(folder)
+    assert loaded.values == values
+    assert loaded.repairs == ()
+    assert tomllib.loads((folder / NAME).read_text(encoding="utf-8"))["general"] == {"theme": "dark"}
+
+
+def test_a_value_back_at_its_default_leaves_the_file(tmp_path: Path) -> None:
+    save(tmp_path, changed(general__theme="dark"))
+    save(tmp_path, changed(general__theme="dark").with_value("general.theme", "system"))
+    assert "theme" not in (tmp_path / NAME).read_text(encoding="utf-8")
+
+
+def test_comments_and_keys_of_a_newer_version_stay(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text('# mine\n[general]\ntheme = "light" # eyes\nfuture = 3\n[far.away]\nx = 1\n')
+    save(tmp_path, load(tmp_path).values.with_value("general.theme", "dark"))
+    text = (tmp_path / NAME).read_text()
+    assert "# mine" in text
+    assert "future = 3" in text
+    assert "[far.away]" in text
+    assert load(tmp_path).values.text("general.theme") == "dark"
+
+
+def test_one_wrong_entry_is_repaired_alone_and_told(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text('[general]\ntheme = "pink"\nlanguage = "zh_CN"\n[alerts]\nquiet_minutes = "ten"\n')
+    loaded = load(tmp_path)
+    assert loaded.values == changed(general__language="zh_CN")
+    assert [repair.key for repair in loaded.repairs] == ["general.theme", "alerts.quiet_minutes"]
+    assert all(repair.key in repair.text() for repair in loaded.repairs)
+    assert 'theme = "pink"' in (tmp_path / "settings.broken.toml").read_text()
+
+
+@pytest.mark.parametrize("content", [b"[general\n", b"\xff\xfe\x00x", b"x" * (2 << 20), b"general = 3\n"])
+def test_a_broken_file_means_the_usual_values(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / NAME).write_bytes(content)
+    assert load(tmp_path).values == Values()
+    save(tmp_path, changed(general__theme="dark"))
+    assert load(tmp_path).values == changed(general__theme="dark")
+
+
+def test_the_same_broken_file_is_kept_once(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"[general\n")
+    for _ in range(3):
+        assert len(load(tmp_path).repairs) == 1
+    assert sorted(path.name for path in tmp_path.glob("settings.broken*")) == ["settings.broken.toml"]
+
+
+def test_nothing_there_is_no_fault(tmp_path: Path) -> None:
+    assert load(tmp_path / "none").values == Values()
+    assert load(tmp_path / "none").repairs == ()
+
+
+def test_a_folder_in_place_of_the_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / NAME).mkdir()
+    assert len(load(tmp_path).repairs) == 1
+    with pytest.raises(OutputFailed, match="settings"):
+        save(tmp_path, Values())
+
+
+def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path, changed(general__theme="dark"))
+
+    def full(_number: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OutputFailed, match="No space left"):
+        save(tmp_path, Values())
+    monkeypatch.undo()
+    assert load(tmp_path).values == changed(general__theme="dark")
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    kept = tmp_path / "dotfiles.toml"
+    kept.write_text("")
+    (tmp_path / NAME).symlink_to(kept)
+    save(tmp_path, changed(general__theme="dark"))
+    assert (tmp_path / NAME).is_symlink()
+    assert "dark" in kept.read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "raw"),
+    [
+        (Flag(default=True), 1),
+        (Choice("a", (("a", ""),)), "b"),
+        (Choice("a", (("a", ""),)), ["a"]),
+        (Number(1, 0, 5), 6),
+        (Number(1, 0, 5), True),
+        (Number(1, 0, 5), 1.5),
+        (Number(1, 0, 5, whole=False), float("nan")),
+        (Texts(), "one"),
+        (Texts(), [1]),
+        (Texts(most=1), ["a", "b"]),
+    ],
+)
+def test_a_wrong_value_is_refused(kind: Flag | Choice | Number | Texts, raw: object) -> None:
+    with pytest.raises(WrongValue):
+        kind.checked(raw)
+
+
+def test_lists_lose_what_is_empty_or_double() -> None:
+    assert Texts().checked([" a ", "", "a", "b"]) == ("a", "b")
