@@ -47,8 +47,8 @@ class Arguments:
     replay: Path | None = None
     scenario: str | None = None
     language: str | None = None
-    theme: str = "system"
-    page: str = PAGES[0]
+    theme: str | None = None  #: None: as the settings say
+    page: str | None = None
     screenshot: Screenshot | None = None
     tray: bool = False  #: start hidden in the tray, and stay there when the window is closed
 
@@ -84,9 +84,9 @@ def _parser() -> _Parser:
     source.add_argument("--demo", action="store_true", help=_("play the recording shipped with the program"))
     source.add_argument("--replay", metavar="FILE", type=_existing, help=_("play a recording (.gpumon, .jsonl.gz)"))
     source.add_argument("--scenario", metavar="NAME", help=_("show a synthetic machine"))
-    parser.add_argument("--lang", choices=LANGUAGES, help=_("language; default: the system's"))
-    parser.add_argument("--theme", choices=THEMES, default="system", help=_("colours; default: the system's"))
-    parser.add_argument("--page", choices=PAGES, default=PAGES[0], help=_("page to open"))
+    parser.add_argument("--lang", choices=LANGUAGES, help=_("language; default: as in the settings"))
+    parser.add_argument("--theme", choices=THEMES, help=_("colours; default: as in the settings"))
+    parser.add_argument("--page", choices=PAGES, help=_("page to open"))
     parser.add_argument("--tray", action="store_true", help=_("start hidden in the tray and stay there"))
     parser.add_argument("--screenshot", metavar="FILE", type=Path, help=_("write a picture of the window and end"))
     parser.add_argument(

@@ -16,6 +16,7 @@ from gpumon_gui.app.ending import Ending
 from gpumon_gui.app.faults import Faults
 from gpumon_gui.app.first import Entry
 from gpumon_gui.app.origins import Origin, make_live_origin
+from gpumon_gui.app.preferences import Preferences, chosen_language, open_settings
 from gpumon_gui.app.screenshot import Photographer
 from gpumon_gui.app.shutdown import leave, shut_down
 from gpumon_gui.app.signals import EndSignals
@@ -24,6 +25,7 @@ from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme, Theme
+from gpumon_gui.ui.widgets.message_bar import Tone
 
 
 def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B008 - frozen
@@ -37,11 +39,13 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     app.setDesktopFileName("gpumon")
     app.setQuitOnLastWindowClosed(False)  # a dialog that closes after the window must not end the shutdown
 
+    settings, repairs = open_settings(arguments)
+    values = settings.values
     theme = Theme()
-    theme.set_scheme(Scheme(arguments.theme))
+    theme.set_scheme(Scheme(arguments.theme or values.text("general.theme")))
     theme.apply(app)
     translation = Translation()
-    translation.set_language(arguments.language)
+    translation.set_language(arguments.language or chosen_language(values))
 
     feed = Feed()
     ending = Ending(app)
@@ -56,7 +60,10 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     else:
         origin, subject = make_live_origin(arguments.scenario, feed, SystemClock()), arguments.scenario or ""
     window = MainWindow(feed, theme, translation, origin, recorded=bar is not None, replay_bar=bar, subject=subject)
-    window.show_page(arguments.page)
+    preferences = Preferences(settings, window)
+    preferences.apply_to_window(arguments.page)
+    if repairs:
+        window.message.say("\n".join(repairs), Tone.ATTENTION)
     faults = Faults(window)
     signals = EndSignals()
     window.closing.connect(ending.leave)
@@ -80,6 +87,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
 
     if desktop is not None:
         desktop.close()
+    preferences.close()
     ended = shut_down(window, origin)
     signals.close()
     faults.close()

@@ -6,7 +6,7 @@ import logging
 import os
 from dataclasses import dataclass
 
-from gpumon_gui.app.arguments import PAGES, Arguments
+from gpumon_gui.app.arguments import Arguments
 from gpumon_gui.system.single_instance import Claim, Request, ask_first, claim, find_place
 
 _log = logging.getLogger("gpumon.instance")
@@ -36,8 +36,7 @@ def enter(arguments: Arguments) -> Entry:
         return Entry()
     if ours is not None:
         return Entry(claim=ours)
-    page = "" if arguments.page == PAGES[0] else arguments.page
-    request = Request(not arguments.tray, page, os.environ.get("XDG_ACTIVATION_TOKEN", ""))
+    request = Request(not arguments.tray, arguments.page or "", os.environ.get("XDG_ACTIVATION_TOKEN", ""))
     if ask_first(place, request):
         return Entry(handed_over=True)
     return Entry(is_alone=False)

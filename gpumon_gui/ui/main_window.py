@@ -93,9 +93,13 @@ class MainWindow(QWidget):
 
     Signals:
         closing(): the user closes the window.
+        chose(str, str): the user chose something in a menu that is kept: the setting's key and its value.
+        page_shown(str): another page is on show.
     """
 
     closing = Signal()
+    chose = Signal(str, str)
+    page_shown = Signal(str)
 
     def __init__(
         self,
@@ -180,6 +184,7 @@ class MainWindow(QWidget):
         self._send_demand()
         if self.ticker.is_active:
             self._activate()
+        self.page_shown.emit(name)
 
     def set_speed(self, name: str) -> None:
         """Choose an update speed by its name in :data:`SPEEDS`."""
@@ -253,8 +258,8 @@ class MainWindow(QWidget):
         self._theme.set_scheme(scheme)
         self._check(self._scheme_actions, scheme)
 
-    def set_language(self, name: str) -> None:
-        """Choose a language."""
+    def set_language(self, name: str | None) -> None:
+        """Choose a language; None follows the system."""
         self._translation.set_language(name)
 
     def toggle_pause(self) -> None:
@@ -391,14 +396,26 @@ class MainWindow(QWidget):
     def _make_menus(self) -> None:
         speed_menu, more = QMenu(self), QMenu(self)
         self._speed_actions = self._choices(
-            speed_menu, [(name, label) for name, label, _seconds in SPEEDS], "normal", self.set_speed
+            speed_menu,
+            [(name, label) for name, label, _seconds in SPEEDS],
+            "normal",
+            self.set_speed,
+            "general.update_speed",
         )
         theme_menu, language_menu = more.addMenu(""), more.addMenu("")
         self._scheme_actions = self._choices(
-            theme_menu, [(scheme, label) for scheme, label in SCHEMES], self._theme.scheme, self.set_scheme
+            theme_menu,
+            [(scheme, label) for scheme, label in SCHEMES],
+            self._theme.scheme,
+            self.set_scheme,
+            "general.theme",
         )
         self._language_actions = self._choices(
-            language_menu, [(name, "") for name in messages.LANGUAGES], messages.language(), self.set_language
+            language_menu,
+            [(name, "") for name in messages.LANGUAGES],
+            messages.language(),
+            self.set_language,
+            "general.language",
         )
         for name, action in self._language_actions.items():
             action.setText(LANGUAGE_NAMES[name])
@@ -417,9 +434,9 @@ class MainWindow(QWidget):
         self.more_button.set_menu(more)
 
     def _choices(
-        self, menu: QMenu, entries: list[tuple[Any, str]], chosen: Any, choose: Callable[[Any], None]
+        self, menu: QMenu, entries: list[tuple[Any, str]], chosen: Any, choose: Callable[[Any], None], key: str
     ) -> dict[Any, QAction]:
-        """Entries of which one is ticked."""
+        """Entries of which one is ticked; ``key`` of the setting that keeps the choice."""
         group = QActionGroup(menu)
         actions = {}
         for value, label in entries:
@@ -427,7 +444,7 @@ class MainWindow(QWidget):
             action.setCheckable(True)
             action.setChecked(value == chosen)
             # The partial's target outlives the action: both belong to this window.
-            action.triggered.connect(partial(_choose, choose, value))
+            action.triggered.connect(partial(self._choose, choose, key, value))
             group.addAction(action)
             menu.addAction(action)
             actions[value] = action
@@ -468,6 +485,10 @@ class MainWindow(QWidget):
         return next(_(label) for name, label, _seconds in SPEEDS if name == self._speed)
 
     # -- slots
+
+    def _choose(self, choose: Callable[[Any], None], key: str, value: Any, *_checked: bool) -> None:
+        choose(value)
+        self.chose.emit(key, str(value))
 
     @Slot()
     def _on_page_key(self) -> None:
@@ -544,7 +565,3 @@ class MainWindow(QWidget):
 
 def _never() -> bool:
     return False
-
-
-def _choose(choose: Callable[[Any], None], value: Any, *_checked: bool) -> None:
-    choose(value)

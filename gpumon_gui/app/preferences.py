@@ -1,0 +1,90 @@
+"""Knows: which part of the program each setting steers. Must not know: how settings are stored or shown."""
+
+from __future__ import annotations
+
+import contextlib
+
+from PySide6.QtCore import QObject, Slot
+
+from gpumon_gui.app.arguments import PAGES, Arguments
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.settings.option import WrongValue
+from gpumon_gui.settings.store import load
+from gpumon_gui.settings.values import Values
+from gpumon_gui.system.paths import folders
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.theme import Scheme
+from gpumon_gui.ui.widgets.message_bar import Tone
+
+
+def open_settings(arguments: Arguments) -> tuple[Settings, tuple[str, ...]]:
+    """The settings of this user, and what had to be repaired in them. A picture is taken with the usual ones."""
+    if arguments.screenshot is not None:
+        return Settings(None, Values()), ()
+    try:
+        folder = folders().config
+    except GpumonError as error:  # an account without a home: nothing can be kept
+        return Settings(None, Values()), (str(error),)
+    loaded = load(folder)
+    return Settings(folder, loaded.values), tuple(repair.text() for repair in loaded.repairs)
+
+
+def chosen_language(values: Values) -> str | None:
+    """The language chosen; None follows the system."""
+    chosen = values.text("general.language")
+    return None if chosen == "system" else chosen
+
+
+class Preferences(QObject):
+    """Carries choices between the settings and the window, both ways. Lives in the GUI thread."""
+
+    def __init__(self, settings: Settings, window: MainWindow) -> None:
+        super().__init__(window)
+        self.settings = settings
+        self._window = window
+        settings.setParent(self)
+        settings.changed.connect(self._on_changed)
+        settings.failed.connect(self._on_failed)
+        window.chose.connect(self._on_chose)
+        window.page_shown.connect(self._on_page)
+        for page in window.pages.values():
+            if hasattr(page, "bind_settings"):
+                page.bind_settings(settings)
+
+    def apply_to_window(self, page: str | None) -> None:
+        """What the window starts with. ``page`` was asked for on the command line."""
+        values = self.settings.values
+        self._window.set_speed(values.text("general.update_speed"))
+        wanted = page or values.text("general.page")
+        if wanted == "last":
+            wanted = values.text("general.last_page")
+        self._window.show_page(wanted if wanted in PAGES else PAGES[0])
+
+    def close(self) -> bool:
+        """Write what is not written yet. False: the file system does not answer."""
+        return self.settings.close()
+
+    @Slot(str)
+    def _on_changed(self, key: str) -> None:
+        values = self.settings.values
+        if key == "general.theme":
+            self._window.set_scheme(Scheme(values.text(key)))
+        elif key == "general.language":
+            self._window.set_language(chosen_language(values))
+        elif key == "general.update_speed":
+            self._window.set_speed(values.text(key))
+
+    @Slot(str, str)
+    def _on_chose(self, key: str, value: str) -> None:
+        with contextlib.suppress(WrongValue):  # "paused" is for now, not for the next start
+            self.settings.set(key, value)
+
+    @Slot(str)
+    def _on_page(self, name: str) -> None:
+        with contextlib.suppress(WrongValue):  # a page of a test
+            self.settings.set("general.last_page", name)
+
+    @Slot(str)
+    def _on_failed(self, text: str) -> None:
+        self._window.message.say(text, Tone.ATTENTION)
