@@ -27,6 +27,7 @@ NAMES = (
     "play",
     "processes",
     "search",
+    "settings",
     "speed",
     "warning",
 )

@@ -15,6 +15,7 @@ from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.core.messages import N_
 from gpumon_gui.ui.pages.performance import PerformancePage
 from gpumon_gui.ui.pages.processes import ProcessesPage
+from gpumon_gui.ui.pages.settings import SettingsPage
 from gpumon_gui.ui.theme import Theme
 
 
@@ -47,4 +48,5 @@ PAGES: tuple[PageEntry, ...] = (
     # "The GPU is not called" can only be said by who knows whether a process holds its memory.
     PageEntry("performance", "performance", N_("Performance"), PerformancePage, details=True, processes=True),
     PageEntry("processes", "processes", N_("Processes"), ProcessesPage, processes=True, cpu_processes=True),
+    PageEntry("settings", "settings", N_("Settings"), SettingsPage),
 )

@@ -1,0 +1,123 @@
+"""Knows: the Settings page: every option of the catalogue, in its sections. Must not know: what an option does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.core.messages import _
+from gpumon_gui.settings.catalogue import BY_KEY, SECTIONS
+from gpumon_gui.settings.option import Flag, Option
+from gpumon_gui.settings.values import sections_of
+from gpumon_gui.ui.theme import XL, L, M, S, Theme
+from gpumon_gui.ui.widgets.option_row import OptionRow, heading
+from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.section import Card
+
+_WIDEST = 860
+
+
+class SettingsPage(QWidget):
+    """Changes take effect at once; there is nothing to confirm. The window gives it the settings once they are read."""
+
+    def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._settings: Settings | None = None
+        self.rows: dict[str, OptionRow] = {}
+        self._headings: list[tuple[QLabel, str]] = []
+        self._cards: dict[str, QVBoxLayout] = {}
+        self._others: dict[str, Callable[[], bool]] = {}
+        content = QWidget(self)
+        self._column = QVBoxLayout(content)
+        self._column.setContentsMargins(L, M, L, XL)
+        self._column.setSpacing(S)
+        for section, keys in sections_of().items():
+            self._add_section(section, keys)
+        self._column.addStretch(1)
+        content.setMaximumWidth(_WIDEST)
+        self.area = QScrollArea(self)
+        use_thin_bars(self.area, theme)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area.setWidget(content)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.area)
+        self.retranslate()
+
+    def bind_settings(self, settings: Settings) -> None:
+        """Show and change these."""
+        self._settings = settings
+        settings.changed.connect(self._on_changed)
+        for key in self.rows:
+            self._fill(key)
+
+    def add_flag(self, option: Option, is_on: Callable[[], bool], edited: Callable[[str, object], None]) -> OptionRow:
+        """A switch whose state lies elsewhere (the start with the system). ``is_on`` is asked whenever the page comes
+        on show."""
+        assert isinstance(option.kind, Flag)
+        row = self._add_row(self._cards[option.section], option)
+        row.edited.connect(edited)
+        self._others[option.key] = is_on
+        return row
+
+    def refresh(self) -> None:
+        """Samples change nothing here."""
+
+    def activate(self) -> None:
+        """The page comes on show."""
+        for key, is_on in self._others.items():
+            self.rows[key].show_value(is_on())
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again, in the language now in use."""
+        for label, title in self._headings:
+            label.setText(_(title))
+        for row in self.rows.values():
+            row.retranslate()
+
+    def _add_section(self, section: str, keys: list[str]) -> None:
+        label = heading(self._theme, self)
+        self._headings.append((label, dict(SECTIONS)[section]))
+        card = Card(self._theme, self)
+        box = self._cards[section] = QVBoxLayout(card)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.setSpacing(0)
+        for key in keys:
+            row = self._add_row(box, BY_KEY[key])
+            row.edited.connect(self._on_edited)
+        if self._column.count():
+            self._column.addSpacing(M)
+        self._column.addWidget(label)
+        self._column.addWidget(card)
+
+    def _add_row(self, box: QVBoxLayout, option: Option) -> OptionRow:
+        row = self.rows[option.key] = OptionRow(self._theme, option, self)
+        box.addWidget(row)
+        return row
+
+    def _fill(self, key: str) -> None:
+        if self._settings is None or key not in self.rows or key in self._others:
+            return
+        values = self._settings.values
+        self.rows[key].show_value(values.get(key))
+        for row in self.rows.values():
+            if row.option.needs == key:
+                row.setEnabled(values.flag(key))
+
+    @Slot(str)
+    def _on_changed(self, key: str) -> None:
+        self._fill(key)
+
+    @Slot(str, object)
+    def _on_edited(self, key: str, value: object) -> None:
+        if self._settings is not None:
+            self._settings.set(key, value)

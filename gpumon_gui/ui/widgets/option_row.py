@@ -1,0 +1,182 @@
+"""Knows: one option as a line: label and help at the left, its control at the right. Must not know: any option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
+
+from gpumon_gui.core.messages import _
+from gpumon_gui.settings.option import Choice, Flag, Number, Option, OptionValue, Texts
+from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.paths_list import PathsList
+from gpumon_gui.ui.widgets.section import set_text, wrapped
+from gpumon_gui.ui.widgets.switch import Switch
+
+#: Controls of one width make one edge.
+_NARROWEST = 180
+
+
+class OptionRow(QWidget):
+    """Shows an option and lets it be changed.
+
+    Signals:
+        edited(str, object): the user chose another value for the option of that key.
+    """
+
+    edited = Signal(str, object)
+
+    def __init__(self, theme: Theme, option: Option, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.option = option
+        self.label = wrapped(theme, parent=self)
+        self.help = wrapped(theme, Text.CAPTION, muted=True, parent=self)
+        self.help.setVisible(bool(option.help))
+        self._filling = False
+        self.control, self._show, self._texts = self._make(theme)
+        self.label.setBuddy(self.control)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(self.label)
+        texts.addWidget(self.help)
+        below = isinstance(option.kind, Texts)
+        row = QHBoxLayout() if not below else QVBoxLayout()
+        row.setSpacing(S if below else L)
+        row.addLayout(texts, 0 if below else 1)
+        row.addWidget(self.control, 0, Qt.AlignmentFlag(0) if below else Qt.AlignmentFlag.AlignVCenter)
+        indent = L if option.needs else 0
+        row.setContentsMargins(L + indent, M, L, M)
+        self.setLayout(row)
+        self.retranslate()
+
+    def show_value(self, value: OptionValue) -> None:
+        """Show what holds now; not an edit."""
+        self._filling = True
+        self._show(value)
+        self._filling = False
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        set_text(self.label, _(self.option.label))
+        set_text(self.help, _(self.option.help) if self.option.help else "")
+        self.control.setAccessibleName(_(self.option.label))
+        self.control.setAccessibleDescription(self.help.text())
+        self._filling = True
+        self._texts()
+        self._filling = False
+
+    def _edit(self, value: object) -> None:
+        if not self._filling:
+            self.edited.emit(self.option.key, value)
+
+    def _make(self, theme: Theme) -> tuple[QWidget, Callable[[OptionValue], object], Callable[[], object]]:
+        kind = self.option.kind
+        if isinstance(kind, Flag):
+            switch = Switch(theme, self)
+            switch.toggled.connect(self._on_toggled)
+            return switch, lambda value: switch.setChecked(bool(value)), _nothing
+        if isinstance(kind, Choice):
+            box = _Combo(self)
+            for word, _label in kind.choices:
+                box.addItem("", word)
+            box.currentIndexChanged.connect(self._on_index)
+            return box, lambda value: box.setCurrentIndex(box.findData(value)), lambda: _label_choices(box, kind)
+        if isinstance(kind, Number):
+            spin = _spin(kind, self)
+            spin.valueChanged.connect(self._on_number)
+            return spin, lambda value: _fill(spin, value), lambda: _label_number(spin, kind)
+        paths = PathsList(theme, self)
+        paths.edited.connect(self._on_paths)
+        return paths, lambda value: paths.set_paths(value if isinstance(value, tuple) else ()), paths.retranslate
+
+    @Slot(bool)
+    def _on_toggled(self, on: bool) -> None:
+        self._edit(on)
+
+    @Slot(int)
+    def _on_index(self, index: int) -> None:
+        assert isinstance(self.control, QComboBox)
+        self._edit(self.control.itemData(index))
+
+    @Slot()
+    def _on_number(self) -> None:
+        assert isinstance(self.control, QSpinBox | QDoubleSpinBox)
+        self._edit(self.control.value())
+
+    @Slot(tuple)
+    def _on_paths(self, paths: tuple[str, ...]) -> None:
+        self._edit(paths)
+
+
+class _Combo(QComboBox):
+    """The wheel scrolls the page, not the choice, until the box has the focus."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self.setMinimumWidth(_NARROWEST)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        super().wheelEvent(event) if self.hasFocus() else event.ignore()
+
+
+class _Whole(QSpinBox):
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        super().wheelEvent(event) if self.hasFocus() else event.ignore()
+
+
+class _Decimal(QDoubleSpinBox):
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        super().wheelEvent(event) if self.hasFocus() else event.ignore()
+
+
+def _spin(kind: Number, parent: QWidget) -> QSpinBox | QDoubleSpinBox:
+    if kind.whole:
+        whole = _Whole(parent)
+        whole.setRange(int(kind.low), int(kind.high))
+        whole.setSingleStep(int(kind.step))
+        spin: QSpinBox | QDoubleSpinBox = whole
+    else:
+        decimal = _Decimal(parent)
+        decimal.setDecimals(1)
+        decimal.setRange(kind.low, kind.high)
+        decimal.setSingleStep(kind.step)
+        spin = decimal
+    spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    spin.setKeyboardTracking(False)  # "1" on the way to "15" is no choice
+    spin.setMinimumWidth(_NARROWEST // 2)
+    return spin
+
+
+def _fill(spin: QSpinBox | QDoubleSpinBox, value: OptionValue) -> None:
+    if isinstance(spin, QSpinBox):
+        spin.setValue(int(value) if isinstance(value, int | float) else 0)
+    elif isinstance(value, int | float):
+        spin.setValue(value)
+
+
+def _label_choices(box: QComboBox, kind: Choice) -> None:
+    for index, (_word, label) in enumerate(kind.choices):
+        box.setItemText(index, _(label))
+    box.updateGeometry()
+
+
+def _label_number(spin: QSpinBox | QDoubleSpinBox, kind: Number) -> None:
+    before, _mark, after = _(kind.unit).partition("{value}")
+    spin.setPrefix(before)
+    spin.setSuffix(after)
+
+
+def _nothing() -> None:
+    """A switch has no text."""
+
+
+def heading(theme: Theme, parent: QWidget) -> QLabel:
+    """The title above a group of rows."""
+    label = QLabel(parent)
+    label.setFont(theme.font(Text.SUBTITLE))
+    return label

@@ -1,0 +1,182 @@
+"""The Settings page: every option can be seen and changed, takes effect at once and is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QComboBox, QSpinBox
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.app.preferences import Preferences
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core.messages import language
+from gpumon_gui.settings.catalogue import OPTIONS
+from gpumon_gui.settings.option import Option
+from gpumon_gui.settings.store import load
+from gpumon_gui.settings.values import Values
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.pages.settings import SettingsPage
+from gpumon_gui.ui.theme import Scheme, Theme
+from gpumon_gui.ui.widgets.paths_list import PathsList
+from gpumon_gui.ui.widgets.switch import Switch
+from tests.qt.test_main_window import RecordingOrigin
+
+
+class Bench:
+    """A window with settings that are kept in a folder."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.feed, self.theme, self.translation = Feed(), Theme(), Translation()
+        self.window = MainWindow(self.feed, self.theme, self.translation, RecordingOrigin())
+        qtbot.addWidget(self.window)
+        self.settings = Settings(folder, Values())
+        self.preferences = Preferences(self.settings, self.window)
+        self.preferences.apply_to_window("settings")
+        page = self.window.pages["settings"]
+        assert isinstance(page, SettingsPage)
+        self.page = page
+        self.window.show()
+        qtbot.waitExposed(self.window)
+
+    def control(self, key: str) -> object:
+        return self.page.rows[key].control
+
+    def close(self) -> None:
+        assert self.preferences.close()
+        self.translation.set_language("en")
+        self.theme.set_scheme(Scheme.SYSTEM)
+        for part in (self.feed, self.theme, self.translation):
+            part.deleteLater()
+
+
+@pytest.fixture
+def bench(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> Iterator[Bench]:
+    made = Bench(qtbot, tmp_path / "用户")
+    yield made
+    made.close()
+
+
+def test_every_shown_option_has_a_row_with_a_name(bench: Bench) -> None:
+    shown = {option.key for option in OPTIONS if option.section}
+    assert set(bench.page.rows) == shown
+    for row in bench.page.rows.values():
+        assert row.label.text()
+        assert row.control.accessibleName() == row.label.text()
+
+
+def test_a_choice_takes_effect_at_once_and_is_kept(bench: Bench, qtbot: QtBot, tmp_path: Path) -> None:
+    box = bench.control("general.theme")
+    assert isinstance(box, QComboBox)
+    box.setFocus()
+    QTest.keyClick(box, Qt.Key.Key_End)
+    assert bench.theme.scheme is Scheme.DARK
+    qtbot.waitUntil(lambda: load(tmp_path / "用户").values.text("general.theme") == "dark", timeout=5000)
+
+
+def test_the_menu_and_the_page_say_the_same(bench: Bench) -> None:
+    bench.window._scheme_actions[Scheme.LIGHT].trigger()
+    box = bench.control("general.theme")
+    assert isinstance(box, QComboBox)
+    assert box.currentData() == "light"
+    bench.window._speed_actions["paused"].trigger()
+    assert bench.settings.values.text("general.update_speed") == "normal"  # a pause is for now
+
+
+def test_the_language_changes_every_row(bench: Bench) -> None:
+    before = {key: row.label.text() for key, row in bench.page.rows.items()}
+    box = bench.control("general.language")
+    assert isinstance(box, QComboBox)
+    box.setCurrentIndex(box.findData("zh_CN"))
+    assert language() == "zh_CN"
+    assert box.currentData() == "zh_CN"
+    bench.translation.set_language("en")
+    assert {key: row.label.text() for key, row in bench.page.rows.items()} == before
+
+
+def test_a_switch_by_mouse_and_by_key_and_what_hangs_on_it(bench: Bench) -> None:
+    switch, minutes = bench.control("alerts.held_idle.on"), bench.control("alerts.held_idle.minutes")
+    assert isinstance(switch, Switch)
+    assert isinstance(minutes, QSpinBox)
+    QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
+    assert not bench.settings.values.flag("alerts.held_idle.on")
+    assert not minutes.isEnabled()
+    switch.setFocus()
+    QTest.keyClick(switch, Qt.Key.Key_Space)
+    assert minutes.isEnabled()
+
+
+def test_a_number_counts_once_it_is_whole(bench: Bench) -> None:
+    spin = bench.control("alerts.temperature.celsius")
+    assert isinstance(spin, QSpinBox)
+    seen: list[object] = []
+    bench.page.rows["alerts.temperature.celsius"].edited.connect(lambda _key, value: seen.append(value))
+    spin.setFocus()
+    spin.selectAll()
+    QTest.keyClicks(spin, "85")
+    QTest.keyClick(spin, Qt.Key.Key_Return)
+    assert seen == [85]
+    assert spin.text() == "85 °C"
+
+
+def test_the_wheel_over_a_control_changes_nothing(bench: Bench) -> None:
+    box = bench.control("general.update_speed")
+    assert isinstance(box, QComboBox)
+    bench.page.setFocus()
+    event = QWheelEvent(
+        QPointF(5, 5),
+        QPointF(5, 5),
+        QPoint(0, -120),
+        QPoint(0, -120),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(box, event)
+    assert bench.settings.values.text("general.update_speed") == "normal"
+
+
+def test_interpreters_are_added_and_removed(bench: Bench) -> None:
+    paths = bench.control("diagnostics.interpreters")
+    assert isinstance(paths, PathsList)
+    paths.add("C:\\用户\\python.exe")
+    paths.add("/opt/py/bin/python")
+    paths.add("/opt/py/bin/python")
+    assert bench.settings.values.texts("diagnostics.interpreters") == ("C:\\用户\\python.exe", "/opt/py/bin/python")
+    paths.list.setCurrentRow(0)
+    QTest.keyClick(paths.list, Qt.Key.Key_Delete)
+    assert bench.settings.values.texts("diagnostics.interpreters") == ("/opt/py/bin/python",)
+    assert paths.list.count() == 1
+
+
+def test_the_last_page_is_kept(bench: Bench) -> None:
+    bench.window.show_page("processes")
+    assert bench.settings.values.text("general.last_page") == "processes"
+
+
+def test_a_disk_that_is_full_is_told(bench: Bench, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "用户").write_text("in the way")
+    bench.settings.set("general.theme", "dark")
+    qtbot.waitUntil(lambda: not bench.window.message.isHidden(), timeout=5000)
+    assert bench.theme.scheme is Scheme.DARK
+
+
+def test_a_switch_for_what_lies_elsewhere(bench: Bench) -> None:
+    from gpumon_gui.settings.option import Flag
+
+    asked: list[object] = []
+    option = Option("elsewhere", Flag(default=False), "Label", section="tray")
+    row = bench.page.add_flag(option, lambda: True, lambda _key, value: asked.append(value))
+    bench.page.activate()
+    assert isinstance(row.control, Switch)
+    assert row.control.isChecked()
+    assert asked == []
+    QTest.mouseClick(row.control, Qt.MouseButton.LeftButton)
+    assert asked == [False]
