@@ -1,14 +1,28 @@
 """Knows: which processes belong together: a program with its ranks, workers and helpers. Must not know: what they do.
 
 A job is a root process and everything started below it. Ranks of one launcher are one job: they wait for each other.
+Programs that one shell started on a GPU each (a sweep) are not: they only look alike.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
 
 from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.diagnosis.behaviour.window import ProcessTrack, Window
+
+#: Options by which a launcher tells a rank which one it is (torch.distributed.launch, DeepSpeed, MPI wrappers), and the
+#: handles that Python's multiprocessing gives its children.
+_RANK_OPTION: Final = re.compile(r"-*(local[_-]?)?(rank|world[_-]?size)|(pipe_handle|tracker_fd|parent_pid)", re.ASCII)
+_NUMBERED: Final = re.compile(r"(pipe_handle|tracker_fd|parent_pid|(?:local[_-]?)?rank)\s*=\s*\d+", re.ASCII)
+#: Traffic between GPUs that somebody must have started (NVLink rests at zero).
+_TALKS_BYTES_PER_S: Final = 1e6
+#: What a GPU sends over PCIe while it exchanges nothing: answers to the program that feeds it (12 MB/s in training).
+_QUIET_BYTES_PER_S: Final = 30e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +35,7 @@ class Job:
 
 
 def jobs_of(window: Window, pid: int | None = None) -> tuple[Job, ...]:
-    """The jobs in a window, the one with the most GPU memory first; only that of ``pid`` and below where one is given.
+    """The jobs in a window, those with a GPU first; only that of ``pid`` and below where one is given.
 
     Without ``pid``: every process that computes on a GPU or has a framework loaded, with whatever was started by the
     same parent out of those (ranks of a launcher) or below it.
@@ -34,32 +48,65 @@ def jobs_of(window: Window, pid: int | None = None) -> tuple[Job, ...]:
     for track in tracks.values():
         if track.uses and not track.computes and not track.last.framework:
             continue  # draws only
-        groups.setdefault(_root(track, tracks), []).append(track)
+        groups.setdefault(_root(track, tracks, window), []).append(track)
     jobs = [_job(root, members) for root, members in groups.items()]
     return tuple(sorted(jobs, key=lambda job: (not job.devices, job.pid)))
 
 
-def _root(track: ProcessTrack, tracks: dict[int, ProcessTrack]) -> int:
-    """The oldest listed ancestor; for siblings of one unlisted launcher the smallest pid among them.
-
-    Only ranks are siblings: processes of one parent that run the same command on a GPU each. Two programs started from
-    one shell share a parent too.
-    """
+def _root(track: ProcessTrack, tracks: dict[int, ProcessTrack], window: Window) -> int:
+    """The oldest listed ancestor; for siblings of one unlisted launcher the smallest pid among them."""
     line = _line(track, tracks)
     oldest = tracks[line[-1]] if line else track
-    if oldest.last.ppid in (None, 0, 1) or not oldest.uses:
+    if not oldest.uses or oldest.last.ppid in (None, 0):
         return oldest.pid
-    ranks = [
-        other.pid
-        for other in tracks.values()
-        if other.uses and other.last.ppid == oldest.last.ppid and _program(other) == _program(oldest)
-    ]
+    ranks = [other.pid for other in tracks.values() if _are_ranks(oldest, other, window)]
     return min([oldest.pid, *ranks])
 
 
-def _program(track: ProcessTrack) -> tuple[str, ...]:
-    """What was started: interpreter and script, without what tells ranks apart."""
-    return track.last.command[:3] or (track.last.name,)
+def _are_ranks(one: ProcessTrack, other: ProcessTrack, window: Window) -> bool:
+    """Whether two processes are ranks of one launcher: children of one parent with a GPU each that run the same
+    command, except for what numbers them. GPUs that are seen to exchange nothing belong to separate programs, and
+    orphans (children of process 1) belong together only where their GPUs are seen to exchange something.
+    """
+    if one is other or not other.uses or one.last.ppid != other.last.ppid or one.last.name != other.last.name:
+        return False
+    if _command(one) != _command(other):
+        return False
+    talks = _talk(window, {*one.uses, *other.uses})
+    return talks is True if one.last.ppid == 1 else talks is not False
+
+
+def _command(track: ProcessTrack) -> tuple[str, ...]:
+    """What was started, without what tells ranks apart."""
+    words: list[str] = []
+    skip = False
+    for word in track.last.command:
+        if skip and word.isdigit():
+            skip = False
+            continue
+        name, given, _value = word.partition("=")
+        is_rank = _RANK_OPTION.fullmatch(name.lower()) is not None
+        skip = is_rank and not given
+        words.append(name if is_rank else _NUMBERED.sub(r"\1", word))
+    return tuple(words)
+
+
+def _talk(window: Window, keys: set[DeviceKey]) -> bool | None:
+    """Whether these GPUs exchange data over NVLink; None where nobody counts it, or where they work on nothing yet."""
+    traffic, busy = [], []
+    for key in keys:
+        series = window.devices[key].series if key in window.devices else {}
+        if "nvlink_tx_bytes_per_s" not in series or "sm_activity" not in series:
+            return None
+        traffic.append(float(np.nanmax(series["nvlink_tx_bytes_per_s"])))
+        busy.append(float(np.nanmax(series["sm_activity"])))
+    if len(traffic) > 1 and min(traffic) >= _TALKS_BYTES_PER_S:
+        return True
+    # Cards without a bridge exchange over PCIe, which other traffic uses too: nothing can be said then.
+    sent = [window.devices[key].series.get("pcie_tx_bytes_per_s") for key in keys]
+    if any(series is None or not np.nanmedian(series) < _QUIET_BYTES_PER_S for series in sent):
+        return None
+    return False if min(busy) > 0.2 else None
 
 
 def _line(track: ProcessTrack, tracks: dict[int, ProcessTrack]) -> list[int]:

@@ -53,14 +53,22 @@ def judge(
 def facts_of(window: Window, pid: int | None = None, given: Mapping[str, Any] | None = None) -> Document:
     """The facts document: ``window`` about the machine, ``jobs[]`` about each program (with ``subject``)."""
     jobs = jobs_of(window, pid)
+    # Who else uses the devices matters also to a program that was asked for alone.
+    everybody = jobs if pid is None else jobs_of(window)
     machine = _features(OF_WINDOW, Scene(window, window, None, None, jobs))
-    found = [_job_facts(window, job, tuple(other for other in jobs if other is not job)) for job in jobs]
+    found = [_job_facts(window, job, _others(job, everybody)) for job in jobs]
     origin = Origin(_ORIGIN, time_utc_s=float(window.utc_s[-1]))
     return Document({**(given or {}), "window": machine, "jobs": found}, origins={"window": origin, "jobs": origin})
 
 
+def _others(job: Job, everybody: tuple[Job, ...]) -> tuple[Job, ...]:
+    """The jobs that share no process with this one."""
+    own = {track.pid for track in job.processes}
+    return tuple(other for other in everybody if not own & {track.pid for track in other.processes})
+
+
 def _job_facts(window: Window, job: Job, others: tuple[Job, ...]) -> dict[str, Any]:
-    start = steady_start(window, job)
+    start = steady_start(window, job, others)
     steady = window.part(start) if start else window
     if start:
         cut = {track.pid: track for track in steady.processes}

@@ -12,7 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gpumon_gui.core.model import DeviceInfo, DeviceKey, ProcessPresence, ProcessSample, Sample, UseKind
+from gpumon_gui.core.model import (
+    DeviceInfo,
+    DeviceKey,
+    DeviceState,
+    ProcessPresence,
+    ProcessSample,
+    Sample,
+    UseKind,
+)
 from gpumon_gui.core.values import Reading, Value, number
 
 Series = npt.NDArray[np.float64]
@@ -22,12 +30,13 @@ Series = npt.NDArray[np.float64]
 class DeviceTrack:
     """One device. ``series`` has every numeric metric that had a value at least once (lasting numbers such as
     ``memory_total_bytes`` stand in ``info.static``); ``sources`` says which counter each series is from. ``engines``
-    are Windows' or DRM's engine series by the source's spelling."""
+    are Windows' or DRM's engine series by the source's spelling, ``state`` is the last one seen."""
 
     info: DeviceInfo
     series: Mapping[str, Series]
     sources: Mapping[str, str]
     engines: Mapping[str, Series]
+    state: DeviceState = DeviceState.OK
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +91,9 @@ class Window:
             self.times_s[cut],
             self.utc_s[cut],
             {
-                key: DeviceTrack(track.info, _cut(track.series, cut), track.sources, _cut(track.engines, cut))
+                key: DeviceTrack(
+                    track.info, _cut(track.series, cut), track.sources, _cut(track.engines, cut), track.state
+                )
                 for key, track in self.devices.items()
             },
             tuple(
@@ -108,12 +119,14 @@ def window_of(samples: Sequence[Sample]) -> Window:
             ordered.append(sample)
     count = len(ordered)
     devices: dict[DeviceKey, _Builder] = {}
+    states: dict[DeviceKey, DeviceState] = {}
     processes: dict[tuple[int, float | None], _ProcessBuilder] = {}
     host = _Builder(count)
     cores = _cores(ordered)
     for index, sample in enumerate(ordered):
         for key, device in sample.devices.items():
             builder = devices.setdefault(key, _Builder(count))
+            states[key] = device.state
             builder.take(index, device.values)
             builder.take_engines(index, {engine.name or engine.id: engine.utilization for engine in device.engines})
         for process in sample.processes:
@@ -125,7 +138,7 @@ def window_of(samples: Sequence[Sample]) -> Window:
         np.array([sample.monotonic_s for sample in ordered], dtype=np.float64),
         np.array([sample.utc_s for sample in ordered], dtype=np.float64),
         {
-            key: DeviceTrack(inventory[key], builder.series, builder.sources, builder.engines)
+            key: DeviceTrack(inventory[key], builder.series, builder.sources, builder.engines, states[key])
             for key, builder in devices.items()
             if key in inventory
         },

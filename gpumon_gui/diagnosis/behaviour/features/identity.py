@@ -9,12 +9,15 @@ from gpumon_gui.diagnosis.behaviour.scene import Scene
 
 
 def of_window(scene: Scene) -> Mapping[str, Any]:
-    """``seconds``, ``samples``, ``interval_s`` of everything seen; ``devices``: ``[{key, name, index}]``."""
+    """``seconds``, ``samples``, ``interval_s``, ``start_utc_s``, ``end_utc_s`` of everything seen;
+    ``devices``: ``[{key, name, index}]``."""
     whole = scene.whole
     return {
         "seconds": round(whole.seconds, 1),
         "samples": len(whole),
         "interval_s": round(whole.interval_s, 2),
+        "start_utc_s": round(float(whole.utc_s[0]), 1),
+        "end_utc_s": round(float(whole.utc_s[-1]), 1),
         "devices": [
             {"key": str(key), "name": track.info.name, "index": track.info.index}
             for key, track in whole.devices.items()
@@ -23,8 +26,8 @@ def of_window(scene: Scene) -> Mapping[str, Any]:
 
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
-    """``pid``, ``pids``, ``name``, ``framework`` (as loaded in any of its processes), ``environment``; ``seconds``
-    and ``samples`` of the steady part, and ``skipped_s`` before it."""
+    """``pid``, ``pids``, ``name``, ``framework`` (as loaded in any of its processes), ``environment``; ``seconds``,
+    ``samples``, ``start_utc_s``, ``end_utc_s`` of the steady part, and ``skipped_s`` before it."""
     if scene.job is None:
         return {}
     processes = scene.job.processes
@@ -38,5 +41,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "environment": next((track.last.environment for track in processes if track.last.environment), None),
         "seconds": round(scene.window.seconds, 1),
         "samples": len(scene.window),
+        "start_utc_s": round(float(scene.window.utc_s[0]), 1) if len(scene.window) else None,
+        "end_utc_s": round(float(scene.window.utc_s[-1]), 1) if len(scene.window) else None,
         "skipped_s": round(float(scene.window.times_s[0] - scene.whole.times_s[0]), 1) if len(scene.window) else None,
     }
