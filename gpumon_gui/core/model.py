@@ -221,10 +221,11 @@ class Demand:
     """What the consumer wants read. Cheap core metrics always are; the rest only when shown or needed by a watch.
 
     ``details``: GPM, field values, link traffic. ``processes``: who uses the GPU. ``cpu_processes``: also look for
-    framework processes that do not use the GPU.
+    framework processes that do not use the GPU. ``pids``: these and all their descendants too, whatever they do.
     """
 
     interval_s: float = 1.0
     details: bool = True
     processes: bool = True
     cpu_processes: bool = True
+    pids: tuple[int, ...] = ()

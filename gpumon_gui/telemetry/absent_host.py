@@ -19,7 +19,9 @@ class AbsentHost:
         """No figure of the machine."""
         return HostSample()
 
-    def describe(self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
+    def describe(
+        self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool, pids: tuple[int, ...] = ()
+    ) -> tuple[ProcessSample, ...]:
         """One nameless process per pid."""
         by_pid: dict[int, list[ProcessUse]] = {}
         for use in uses:

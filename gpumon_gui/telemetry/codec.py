@@ -75,6 +75,7 @@ def demand_to_plain(demand: Demand) -> dict[str, Any]:
         "details": demand.details,
         "processes": demand.processes,
         "cpu_processes": demand.cpu_processes,
+        "pids": demand.pids,
     }
 
 

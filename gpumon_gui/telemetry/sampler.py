@@ -48,7 +48,9 @@ class Host(Protocol):
         """CPU and memory."""
         ...
 
-    def describe(self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
+    def describe(
+        self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool, pids: tuple[int, ...] = ()
+    ) -> tuple[ProcessSample, ...]:
         """Who the processes are."""
         ...
 
@@ -222,7 +224,7 @@ class Sampler:
             host = self._host.read_host(now)
             processes: tuple[ProcessSample, ...] = ()
             if demand.processes:
-                found = self._host.describe(uses, now, cpu_processes=demand.cpu_processes)
+                found = self._host.describe(uses, now, cpu_processes=demand.cpu_processes, pids=demand.pids)
                 processes = tuple(
                     replace(process, values=self._rates.extend(_owner(process), process.values, now.monotonic_s))
                     for process in found

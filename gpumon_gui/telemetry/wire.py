@@ -172,7 +172,7 @@ def parse(kind: bytes, body: bytes) -> Hello | Frame | Fault | Bye:
 def parse_demand(body: bytes) -> Demand:
     """The body of a demand. Raises DamagedStream."""
     try:
-        return codec.demand_from_plain(msgspec.msgpack.decode(body, type=dict[str, float | bool]))
+        return codec.demand_from_plain(msgspec.msgpack.decode(body, type=dict[str, float | bool | list[int]]))
     except (msgspec.MsgspecError, ValueError) as error:
         raise DamagedStream(f"demand: {error}") from error
 

@@ -198,5 +198,5 @@ def test_rubbish_on_the_pipe_is_refused(data: bytes) -> None:
 
 
 def test_a_demand_comes_back_as_it_was() -> None:
-    demand = Demand(interval_s=0.5, details=False, processes=True, cpu_processes=False)
+    demand = Demand(interval_s=0.5, details=False, processes=True, cpu_processes=False, pids=(4711, 12))
     assert codec.demand_from_plain(codec.demand_to_plain(demand)) == demand

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -664,3 +665,39 @@ def test_a_process_with_many_arguments_travels_short(host: HostSource, start: St
     assert command[1:6] == ("-S", "-c", WAIT, "image-0.jpg", "image-1.jpg")
     assert sum(map(len, command)) <= LONGEST_COMMAND + 1
     assert command[-1].endswith("…")
+
+
+@linux
+def test_what_is_watched_is_there_with_its_children_whatever_it_does(proc: FakeProc, opened: list[str]) -> None:
+    for pid in range(300, 340):
+        proc.process(pid, name="bash")
+    proc.process(100, name="train")
+    proc.process(101, name="loader", ppid=100)
+    proc.process(102, name="sh", ppid=101)
+
+    def seen() -> list[int]:
+        found = proc.source.describe((), proc.clock.now(), cpu_processes=False, pids=(100,))
+        return sorted(sample.pid for sample in found)
+
+    assert seen() == [100, 101, 102]
+    shutil.rmtree(proc.root / "101")  # the system gives its child to pid 1; it stays with the program
+    proc.process(102, name="sh", ppid=1)
+    proc.process(103, name="loader", ppid=100)
+    opened.clear()
+    proc.clock.advance(1.0)
+    assert seen() == [100, 102, 103]
+    assert not any(f"/{pid}/" in path for path in opened for pid in range(300, 340))  # old ones are not asked again
+    shutil.rmtree(proc.root / "100")
+    proc.clock.advance(1.0)
+    assert seen() == [102, 103]
+
+
+def test_a_program_and_its_child_are_seen_on_the_real_machine(host: HostSource, start: Start) -> None:
+    code = (
+        "import subprocess, sys; child = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE);"
+        "print('ready'); print(child.pid, flush=True); sys.stdin.read(); child.communicate(b'x')"
+    )
+    parent = start(code=code)
+    child = int(said(parent))
+    found = host.describe((), FakeClock().now(), cpu_processes=False, pids=(parent.pid,))
+    assert {parent.pid, child} <= {sample.pid for sample in found}

@@ -31,7 +31,9 @@ class Host:
     def read_host(self, now: Instant) -> HostSample:
         return HostSample()
 
-    def describe(self, uses: Sequence[ProcessUse], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
+    def describe(
+        self, uses: Sequence[ProcessUse], now: Instant, *, cpu_processes: bool, pids: tuple[int, ...] = ()
+    ) -> tuple[ProcessSample, ...]:
         self.uses = uses
         return ()
 

@@ -30,7 +30,7 @@ def test_messages_arrive_whole_however_the_pipe_cuts_them(cuts: list[int]) -> No
 
 
 def test_a_demand_survives_the_way() -> None:
-    wanted = Demand(interval_s=float("inf"), details=False, processes=True, cpu_processes=False)
+    wanted = Demand(interval_s=float("inf"), details=False, processes=True, cpu_processes=False, pids=(4711, 12))
     [(kind, body)] = wire.Splitter().feed(wire.demand(wanted))
     assert kind == wire.DEMAND
     assert wire.parse_demand(body) == wanted

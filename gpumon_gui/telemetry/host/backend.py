@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -72,6 +73,10 @@ class Backend(Protocol):
 
     def family(self, pid: int) -> tuple[str, int]:
         """Short name and parent. Raises Gone."""
+        ...
+
+    def parents(self, known: Mapping[int, int]) -> dict[int, int]:
+        """The parent of every process; those of ``known`` need not be asked again. Raises OSError."""
         ...
 
     def foreign_pids(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import psutil
@@ -13,6 +13,8 @@ from gpumon_gui.telemetry.host.cpu import SOURCE
 from gpumon_gui.telemetry.host.text import clean, shortened
 
 T = TypeVar("T")
+
+_system = getattr(psutil, "_psplatform", None)
 
 _DENIED = Missing(Reason.NO_PERMISSION, SOURCE)
 _ENDED = Missing(Reason.NOT_READ, SOURCE, "zombie")
@@ -92,6 +94,19 @@ class Portable:
             raise Gone(pid) from None
         except psutil.AccessDenied:
             return "", 0
+
+    def parents(self, known: Mapping[int, int]) -> dict[int, int]:
+        """One snapshot of all on Windows; elsewhere each new process is asked."""
+        ask = getattr(_system, "ppid_map", None)
+        if ask is not None:
+            return dict(ask())
+        found = {}
+        for pid in psutil.pids():
+            try:
+                found[pid] = known[pid] if pid in known else psutil.Process(pid).ppid()
+            except psutil.Error:
+                continue
+        return found
 
     def foreign_pids(self) -> bool:
         """Windows has one list of pids."""

@@ -17,6 +17,7 @@ from gpumon_gui.core.values import Missing, Reason, Value, checked
 from gpumon_gui.telemetry.host.backend import Backend, Facts, Gone, Hidden, Vital
 from gpumon_gui.telemetry.host.cpu import FIRST, SHORTEST_S, SOURCE
 from gpumon_gui.telemetry.host.environment import environment_name, find_program, program_prefix
+from gpumon_gui.telemetry.host.family import Families
 from gpumon_gui.telemetry.host.framework import frameworks, prefix_of
 
 #: A program imports its framework some time after its start; seconds after the first look, then every last one.
@@ -72,9 +73,12 @@ class Processes:
         self._scanned_s: float | None = None
         self._cycle = 0
         self._foreign: bool | None = None
+        self._families = Families(backend)
 
-    def describe(self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
-        """One sample per pid of ``uses``, in their order; then those of the scan."""
+    def describe(
+        self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool, pids: tuple[int, ...] = ()
+    ) -> tuple[ProcessSample, ...]:
+        """One sample per pid of ``uses``, in order; then those of the scan; then ``pids`` and their descendants."""
         grouped: dict[int, list[ProcessUse]] = {}
         for use in uses:
             grouped.setdefault(use.pid, []).append(use)
@@ -86,6 +90,14 @@ class Processes:
                     kept.add(pid)
                     sample = self._sample(pid, (), now)
                     if sample.framework and sample.presence is ProcessPresence.RUNNING:
+                        samples.append(sample)
+        if pids:
+            there = {sample.pid for sample in samples}
+            for pid in self._families.of(pids, now.monotonic_s):
+                kept.add(pid)
+                if pid not in there:
+                    sample = self._sample(pid, (), now)
+                    if sample.presence in (ProcessPresence.RUNNING, ProcessPresence.ZOMBIE):
                         samples.append(sample)
         self._records = {pid: record for pid, record in self._records.items() if pid in kept}
         return tuple(samples)

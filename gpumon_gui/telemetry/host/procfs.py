@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
 
 from gpumon_gui.core.values import Missing, Reason, Value, checked
 from gpumon_gui.telemetry.host.backend import Facts, Gone, Hidden, Vital
@@ -95,6 +96,19 @@ class Procfs:
         """From ``stat``."""
         label, fields = self._stat(pid)
         return label, int(fields[1])
+
+    def parents(self, known: Mapping[int, int]) -> dict[int, int]:
+        """One folder listing, and ``stat`` of those that are new."""
+        found = {}
+        for pid in self.pids():
+            parent = known.get(pid)
+            if parent is None:
+                try:
+                    parent = self.family(pid)[1]
+                except (Gone, PermissionError):
+                    continue
+            found[pid] = parent
+        return found
 
     def foreign_pids(self) -> bool:
         """Another pid namespace than the machine's first one, or Microsoft's kernel."""

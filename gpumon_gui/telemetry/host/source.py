@@ -37,14 +37,17 @@ class HostSource:
         """CPU per core, RAM and swap. CPU is Missing(FIRST_SAMPLE) in the first read and after a suspend."""
         return self._meter.read(now)
 
-    def describe(self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
+    def describe(
+        self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool, pids: tuple[int, ...] = ()
+    ) -> tuple[ProcessSample, ...]:
         """One sample per pid, with everything the system says about it; never raises for one process.
 
         ``cpu_processes``: also running Python programs that have loaded a framework but are not among ``uses``.
+        ``pids``: also these, as long as they live, with everything that was started below them.
         ``process_cpu`` is a fraction of one core; read and write bytes are counters. What may not be read is
         Missing(NO_PERMISSION); of a process that ended, Missing(NOT_READ).
         """
-        return self._processes.describe(uses, now, cpu_processes=cpu_processes)
+        return self._processes.describe(uses, now, cpu_processes=cpu_processes, pids=pids)
 
     def _new_processes(self) -> Processes:
         return Processes(_backend(self._proc))

@@ -88,8 +88,10 @@ class SyntheticHost:
             cores,
         )
 
-    def describe(self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool) -> tuple[ProcessSample, ...]:
-        """The processes that use a GPU, and with ``cpu_processes`` those with a framework that do not."""
+    def describe(
+        self, uses: tuple[ProcessUse, ...], now: Instant, *, cpu_processes: bool, pids: tuple[int, ...] = ()
+    ) -> tuple[ProcessSample, ...]:
+        """The processes that use a GPU, and with ``cpu_processes`` those with a framework that do not; and ``pids``."""
         at_s = now.monotonic_s - self._begin_s
         by_pid: dict[int, list[ProcessUse]] = {}
         for use in uses:
@@ -101,6 +103,12 @@ class SyntheticHost:
                 for person in self._people
                 if not person.on_gpu and person.pid not in by_pid and person.from_s <= at_s < person.until_s
             ]
+        there = {sample.pid for sample in found}
+        found += [
+            self._sample(person, (), at_s)
+            for person in self._people
+            if person.pid in pids and person.pid not in there and person.from_s <= at_s < person.until_s
+        ]
         return tuple(found)
 
     def close(self) -> None:
