@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Slot
 from gpumon_gui.app.arguments import PAGES, Arguments
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.formatters import read_fahrenheit
 from gpumon_gui.settings.option import WrongValue
 from gpumon_gui.settings.store import load
 from gpumon_gui.settings.values import Values
@@ -56,6 +57,7 @@ class Preferences(QObject):
         """What the window starts with. ``page`` was asked for on the command line."""
         values = self.settings.values
         self._window.set_speed(values.text("general.update_speed"))
+        read_fahrenheit(values.text("general.temperature") == "fahrenheit")
         wanted = page or values.text("general.page")
         if wanted == "last":
             wanted = values.text("general.last_page")
@@ -74,6 +76,9 @@ class Preferences(QObject):
             self._window.set_language(chosen_language(values))
         elif key == "general.update_speed":
             self._window.set_speed(values.text(key))
+        elif key == "general.temperature":
+            read_fahrenheit(values.text(key) == "fahrenheit")
+            self._window.retranslate()
 
     @Slot(str, str)
     def _on_chose(self, key: str, value: str) -> None:

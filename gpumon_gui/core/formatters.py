@@ -61,9 +61,20 @@ def speed(value: float) -> str:
     return f"{value:.0f} B/s"
 
 
+class _Units:
+    """What the user reads figures in; like the language, one for the whole program."""
+
+    fahrenheit = False
+
+
+def read_fahrenheit(on: bool) -> None:
+    """Write temperatures in °F from now on, or in °C again."""
+    _Units.fahrenheit = on
+
+
 def celsius(value: float) -> str:
-    """``57 °C``."""
-    return f"{value:.0f} °C"
+    """``57 °C``; ``135 °F`` for who reads those."""
+    return f"{value * 1.8 + 32:.0f} °F" if _Units.fahrenheit else f"{value:.0f} °C"
 
 
 def watts(value: float) -> str:

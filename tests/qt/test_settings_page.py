@@ -16,6 +16,7 @@ from gpumon_gui.app.preferences import Preferences
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core.formatters import celsius
 from gpumon_gui.core.messages import language
 from gpumon_gui.settings.catalogue import OPTIONS
 from gpumon_gui.settings.option import Option
@@ -154,6 +155,13 @@ def test_interpreters_are_added_and_removed(bench: Bench) -> None:
     QTest.keyClick(paths.list, Qt.Key.Key_Delete)
     assert bench.settings.values.texts("diagnostics.interpreters") == ("/opt/py/bin/python",)
     assert paths.list.count() == 1
+
+
+def test_temperatures_in_fahrenheit(bench: Bench) -> None:
+    bench.settings.set("general.temperature", "fahrenheit")
+    assert celsius(100) == "212 °F"
+    bench.settings.set("general.temperature", "celsius")
+    assert celsius(100) == "100 °C"
 
 
 def test_the_last_page_is_kept(bench: Bench) -> None:

@@ -31,6 +31,7 @@ MEMORY_STILL = 0.0005
 PSTATE_WORK = 2
 PSTATE_REST = 8
 #: The guides' range; most cards slow down between 83 and 95 °C.
+TEMPERATURE_LOW = 50.0
 TEMPERATURE_WARM = 85.0
 TEMPERATURE_HOT = 90.0
 #: nvml.h nvmlClocksEventReason*: HW slowdown, SW thermal, HW thermal, power brake.
@@ -51,7 +52,8 @@ class Judgement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Indicator:
-    """One row. Texts are message ids; ``params`` (fractions, °C or counts by name) go into ``sign`` and ``advice``.
+    """One row. Texts are message ids; ``params`` (fractions by name) go into ``sign`` and ``advice``, ``degrees`` (°C by
+    name) into ``normal``.
 
     ``now`` and ``limit`` are values of ``metric``. ``sign`` says what is seen, ``advice`` what to do; either may be
     empty.
@@ -67,6 +69,7 @@ class Indicator:
     advice: str = ""
     limit: Value = NOT_READ
     params: Mapping[str, float] = field(default_factory=dict)
+    degrees: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +212,11 @@ def _temperature(device: DeviceSample, info: DeviceInfo) -> Indicator:
         N_("Temperature"),
         "temperature_c",
         now,
-        N_("50 to 85 °C under load; above 90 °C check cooling"),
+        N_("{low} to {high} under load; above {hot} check cooling"),
         judgement,
         sign,
         advice,
+        degrees={"low": TEMPERATURE_LOW, "high": TEMPERATURE_WARM, "hot": TEMPERATURE_HOT},
     )
 
 

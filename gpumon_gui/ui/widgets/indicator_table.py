@@ -118,8 +118,10 @@ class _Row:
         self.now.set_text(_now(indicator))
         self.now.set_tip(formatters.value_tip(indicator.metric, indicator.now))
         self.now.set_dimmed(dimmed)
-        set_text(self.normal, _(indicator.normal))
-        set_text(self._normal_below, _("Normal: {range}").format(range=_(indicator.normal)))
+        degrees = {name: formatters.celsius(value) for name, value in indicator.degrees.items()}
+        normal = _text(indicator.normal, degrees)
+        set_text(self.normal, normal)
+        set_text(self._normal_below, _("Normal: {range}").format(range=normal))
         shares = {name: formatters.percent(round(share * 20) / 20) for name, share in indicator.params.items()}
         has_value = number(indicator.now) is not None
         self._set(self._sign, (_("An old value.") if has_value else "") if dimmed else _text(indicator.sign, shares))
@@ -139,8 +141,8 @@ class _Row:
             label.setVisible(bool(text))
 
 
-def _text(message: str, shares: dict[str, str]) -> str:
-    return _(message).format(**shares)
+def _text(message: str, figures: dict[str, str]) -> str:
+    return _(message).format(**figures)
 
 
 def _now(indicator: Indicator) -> str:
