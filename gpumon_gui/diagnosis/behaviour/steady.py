@@ -1,25 +1,133 @@
-"""Knows: which part of a window a verdict is about. Must not know: what the verdict is."""
+"""Knows: which part of a window a verdict is about. Must not know: what the verdict is.
+
+Three signals are looked at: how busy the job's devices are, their power, and the CPU time of the job. The part before
+the last change for good is cut off: start-up, or another kind of work. A change is for good when the levels before and
+after it do not overlap: work that alternates between two levels shows both before and after any cut.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from gpumon_gui.diagnosis.behaviour.jobs import Job
-from gpumon_gui.diagnosis.behaviour.window import Window
+from gpumon_gui.diagnosis.behaviour.series import highest, level, middle, smooth, total
+from gpumon_gui.diagnosis.behaviour.window import Series, Window
+from gpumon_gui.diagnosis.behaviour.work import busy_anywhere, work_of
+
+#: NVML's utilization looks back up to a second, and so does the power of most boards (NVML's documentation): after a
+#: change the old level is still in the figures for so long.
+SETTLE_S: Final = 1.0
+#: Shorter parts say nothing before or after a change.
+_BEFORE_S: Final = 1.5
+_AFTER_RISE_S: Final = 2.0
+#: Less work than before may be a pause (evaluation, a checkpoint): it must last until it counts as a change.
+_AFTER_FALL_S: Final = 10.0
+_MOST_CUTS: Final = 4
+#: Places that are tried for a cut: with more samples, every n-th of the smoothed ones.
+_MOST_PLACES: Final = 200
+#: Levels of busy share, of power over its limit, and of CPU (as a share of the higher level) that differ. A fifth of
+#: the whole scale is more than workloads drift, and less than from idle to any load worth judging.
+_BUSY, _POWER, _CPU = 0.2, 0.15, 0.4
+#: Quantiles that stand for lowest and highest, so that a few odd samples do not hide a change.
+_LOW, _HIGH = 0.1, 0.9
 
 
-def steady_start(window: Window, job: Job | None) -> int:
-    """The index of the first sample of the steady part; 0 when everything is.
-
-    Start-up: until the job's memory on its devices first reaches half of what it has in the last half of the window.
-    """
+def steady_start(window: Window, job: Job | None, others: Sequence[Job] = ()) -> int:
+    """The index of the first sample of the steady part; 0 when everything is."""
     if job is None or len(window) < 4:
         return 0
-    memory = np.zeros(len(window))
-    for track in job.processes:
-        for series in track.uses.values():
-            memory += np.nan_to_num(series.get("process_memory_bytes", np.zeros(len(window))))
-    usual = float(np.median(memory[len(memory) // 2 :]))
-    if usual <= 0:
+    signals = _signals(window, job, others)
+    start = _first_work(window.times_s, signals[0][0]) if _works(signals) else _memory_there(window, job)
+    for _ in range(_MOST_CUTS):
+        change = _last_change(window.times_s, signals, start)
+        if change is None:
+            break
+        start = change
+    return _settled(window.times_s, start) if start else 0
+
+
+def _signals(window: Window, job: Job, others: Sequence[Job]) -> list[tuple[Series, float]]:
+    """Series scaled so that a difference that matters is 1, smoothed over a second."""
+    works = work_of(window, job, others)
+    found: list[tuple[Series, float]] = []
+    if works:
+        found.append((busy_anywhere(works), _BUSY))
+        powers = []
+        for work in works:
+            power, limit = work.of_device("power_w"), middle(work.track.series.get("power_limit_w"))
+            if power is not None and limit:
+                powers.append(power / limit)
+        if powers:
+            found.append((highest(powers, len(window)), _POWER))
+    cpu = total([t.series["process_cpu"] for t in job.processes if "process_cpu" in t.series], len(window))
+    top = level(cpu, _HIGH)
+    if top is not None and top > 0.5 and not works:
+        found.append((cpu, max(top * _CPU, 0.5)))
+    return [(smooth(values, window.times_s, SETTLE_S), unit) for values, unit in found]
+
+
+def _works(signals: Sequence[tuple[Series, float]]) -> bool:
+    return any((level(values, _HIGH) or 0.0) > 0.1 * unit for values, unit in signals[:1])
+
+
+def _first_work(times_s: Series, busy: Series) -> int:
+    """Where the first pause ends, if it is the longest by far: work that pauses again and again began with one."""
+    idle = busy <= 0.15 * (level(busy, _HIGH) or 0.0)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], idle.astype(np.int8), [0]))))
+    pauses = [(a, times_s[min(b, len(times_s) - 1)] - times_s[a]) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+    if not pauses or pauses[0][0] != 0 or any(other > pauses[0][1] / 2 for _, other in pauses[1:]):
         return 0
-    return min(int(np.argmax(memory >= usual / 2)), len(window) // 2)
+    return int(edges[1]) if edges[1] < len(times_s) - 1 else 0
+
+
+def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start: int) -> int | None:
+    """The index after ``start`` that parts the levels best; None when nothing parts them."""
+    best: tuple[float, int] | None = None
+    step = max(1, (len(times_s) - start) // _MOST_PLACES)
+    for values, unit in signals:
+        # Busy shares of a few percent against none at all: half of the usual level is a change too.
+        usual = level(values[start:], 0.75) or 0.0
+        unit = min(unit, max(usual * 0.5, 0.02))
+        for index in range(start + 1, len(times_s) - 1, step):
+            before_s, after_s = times_s[index] - times_s[start], times_s[-1] - times_s[index]
+            if before_s < _BEFORE_S or after_s < _AFTER_RISE_S:
+                continue
+            before, after = values[start:index:step], values[index::step]
+            rise = _gap(before, after)
+            fall = _gap(after, before) if after_s >= _AFTER_FALL_S else -np.inf
+            gap = max(rise, fall) / unit
+            if gap >= 1.0 and (best is None or gap > best[0]):
+                best = (gap, index)
+    return best[1] if best else None
+
+
+def _gap(lower: Series, higher: Series) -> float:
+    """By how much all of ``higher`` lies above all of ``lower``; negative when they overlap."""
+    top, bottom = level(lower, _HIGH), level(higher, _LOW)
+    return -np.inf if top is None or bottom is None else bottom - top
+
+
+def _memory_there(window: Window, job: Job) -> int:
+    """For a job that does not compute: when its memory reached half of what it has now."""
+    memory = total(
+        [
+            uses["process_memory_bytes"]
+            for t in job.processes
+            for uses in t.uses.values()
+            if "process_memory_bytes" in uses
+        ],
+        len(window),
+    )
+    usual = middle(memory[len(memory) // 2 :])
+    if not usual:
+        return 0
+    return min(int(np.argmax(np.nan_to_num(memory) >= usual / 2)), len(window) // 2)
+
+
+def _settled(times_s: Series, start: int) -> int:
+    """After the settling time, where enough is left."""
+    later = int(np.searchsorted(times_s, times_s[start] + SETTLE_S))
+    return later if later < len(times_s) and times_s[-1] - times_s[later] >= _AFTER_RISE_S / 2 else start

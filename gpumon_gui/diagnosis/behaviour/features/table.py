@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from gpumon_gui.diagnosis.behaviour.features import identity
+from gpumon_gui.diagnosis.behaviour.features import activity, cpu, identity, phases, precision, transfers
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 
 Feature = Callable[[Scene], Mapping[str, Any]]
@@ -14,4 +14,11 @@ Feature = Callable[[Scene], Mapping[str, Any]]
 #: Key of the machine's window facts → feature. They see the window, ``scene.job`` is None.
 OF_WINDOW: tuple[tuple[str, Feature], ...] = (("seen", identity.of_window),)
 #: Key of a job's facts → feature.
-OF_JOB: tuple[tuple[str, Feature], ...] = (("program", identity.of_job),)
+OF_JOB: tuple[tuple[str, Feature], ...] = (
+    ("program", identity.of_job),
+    ("activity", activity.of_job),
+    ("cpu", cpu.of_job),
+    ("transfers", transfers.of_job),
+    ("phases", phases.of_job),
+    ("precision", precision.of_job),
+)

@@ -1,0 +1,78 @@
+"""Knows: what the CPU does for a job: the program itself, its workers, the disk. Must not know: the GPU, rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from gpumon_gui.diagnosis.behaviour.scene import Scene
+from gpumon_gui.diagnosis.behaviour.series import mean, rounded, share, total
+from gpumon_gui.diagnosis.behaviour.window import ProcessTrack
+
+#: A process at work; less is housekeeping.
+_AT_WORK: Final = 0.05
+#: A process whose one core is full. Tick accounting makes 0.9 of it, and a worker hands its batch over between two.
+FULL_CORE: Final = 0.85
+
+
+def of_job(scene: Scene) -> Mapping[str, Any]:
+    """``cores``: CPU of all processes of the job (1.0: one core), ``cores_high`` its 90 % level; ``main``: of the
+    busiest process that uses a GPU (or of the program itself), ``main_full``: share of samples in which that is a core
+    or more.
+
+    ``workers``: processes of the job without a GPU that work, ``workers_listed`` all of them, ``workers_cores`` their
+    CPU, ``workers_full`` how many of them have their core full, ``worker_high`` the busiest one's CPU.
+
+    ``machine``: busy share of all cores, ``machine_cores`` how many there are, ``others`` cores busy with something
+    else than this job. ``read_bytes_per_s``, ``write_bytes_per_s``: of all processes of the job, ``threads`` of the
+    main one.
+    """
+    if scene.job is None or not scene.job.processes:
+        return {}
+    length = len(scene.window)
+    known = [track for track in scene.job.processes if mean(track.series.get("process_cpu")) is not None]
+    if not known:
+        return _machine(scene, None)
+    on_gpu = [track for track in known if track.uses]
+    programs = on_gpu or [track for track in known if track.pid == scene.job.pid] or known[:1]
+    main = max(programs, key=lambda track: mean(track.series["process_cpu"]) or 0.0)
+    workers = [track for track in known if not track.uses and track not in programs]
+    loads = [_while_present(track) for track in workers]
+    at_work = [load for load in loads if load >= _AT_WORK]
+    cores = total([track.series["process_cpu"] for track in known], length)
+    there = cores[np.isfinite(cores)]
+    return {
+        "cores": rounded(mean(cores), 2),
+        "cores_high": rounded(float(np.quantile(there, 0.9)), 2),
+        "main": rounded(mean(main.series["process_cpu"]), 2),
+        "main_full": rounded(share(main.series["process_cpu"], 0.9), 2),
+        "programs": len(programs),
+        "threads": rounded(mean(main.series.get("process_threads")), 0),
+        "workers": len(at_work),
+        "workers_listed": len(workers),
+        "workers_cores": rounded(sum(loads), 2),
+        "workers_full": sum(load >= FULL_CORE for load in loads),
+        "worker_high": rounded(max(loads), 2) if loads else None,
+        "read_bytes_per_s": _rate(scene.job.processes, "process_read_bytes_per_s", length),
+        "write_bytes_per_s": _rate(scene.job.processes, "process_write_bytes_per_s", length),
+        **_machine(scene, mean(cores)),
+    }
+
+
+def _while_present(track: ProcessTrack) -> float:
+    """Its share of the time it was there; workers are started anew for each epoch."""
+    return mean(track.series["process_cpu"]) or 0.0
+
+
+def _machine(scene: Scene, own: float | None) -> dict[str, Any]:
+    busy = mean(scene.window.host.get("cpu_utilization"))
+    count = None if scene.window.cores is None else scene.window.cores.shape[1]
+    others = None if busy is None or count is None or own is None else max(0.0, busy * count - own)
+    return {"machine": rounded(busy), "machine_cores": count, "others": rounded(others, 2)}
+
+
+def _rate(tracks: tuple[ProcessTrack, ...], name: str, length: int) -> float | None:
+    parts = [track.series[name] for track in tracks if name in track.series]
+    return rounded(mean(total(parts, length)), 0) if parts else None

@@ -1,0 +1,112 @@
+"""Knows: the pattern of a job's work over time: level, variation, phases without the GPU. Must not know: rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from gpumon_gui.diagnosis.behaviour.jobs import Job
+from gpumon_gui.diagnosis.behaviour.scene import Scene
+from gpumon_gui.diagnosis.behaviour.series import level, mean, rounded, share, smooth, total, variation
+from gpumon_gui.diagnosis.behaviour.window import Series, Window
+from gpumon_gui.diagnosis.behaviour.work import busy_anywhere, work_of
+
+#: NVML's utilization looks back up to a second: what is shorter is smeared and belongs to the steps of the work.
+_WINDOW_S: Final = 1.0
+#: A pause that a user sees in a graph; shorter ones are steps.
+LEAST_GAP_S: Final = 1.5
+
+
+def of_job(scene: Scene) -> Mapping[str, Any]:
+    """``variation``: standard deviation over mean of the busy share, smoothed over a second; ``idle``: share of samples
+    below 5 %, ``high``: share above 80 %; ``low_level``, ``high_level``: its 10 % and 90 % levels.
+
+    Pauses of 1.5 s and more without the GPU between phases of work: ``gaps`` how many, ``gap_s`` their usual length,
+    ``gap_share`` of the time, ``period_s`` from start to start, ``active``: busy share between them; ``cpu_in_gaps``,
+    ``cpu_in_work``: cores of the job in both, ``workers_in_gaps``, ``workers_in_work``: of its helpers,
+    ``write_in_gaps``, ``read_in_gaps`` bytes per second.
+    """
+    if scene.job is None:
+        return {}
+    works = work_of(scene.window, scene.job, scene.others)
+    if not works or len(scene.window) < 4:
+        return {}
+    window, job = scene.window, scene.job
+    busy = busy_anywhere(works)
+    slow = smooth(busy, window.times_s, _WINDOW_S)
+    idle = share(busy, 0.05)
+    facts: dict[str, Any] = {
+        "variation": rounded(variation(slow)),
+        "idle": rounded(None if idle is None else 1.0 - idle),
+        "high": rounded(share(busy, 0.8)),
+        "low_level": rounded(level(slow, 0.1)),
+        "high_level": rounded(level(slow, 0.9)),
+    }
+    resting = _resting(slow, window.times_s)
+    gaps = _runs(resting, window.times_s)
+    if not gaps:
+        return {**facts, "gaps": 0}
+    enclosed = [(a, b) for a, b in gaps if a > 0 and b < len(slow)]
+    starts = [float(window.times_s[a]) for a, _ in gaps if a > 0]
+    lengths = [_length(window.times_s, a, b) for a, b in enclosed or gaps]
+    return facts | {
+        "gaps": len(gaps),
+        "gaps_enclosed": len(enclosed),
+        "gap_s": rounded(float(np.median(lengths)), 1),
+        "gap_share": rounded(float(resting.mean())),
+        "period_s": rounded(float(np.median(np.diff(starts))), 1) if len(starts) > 1 else None,
+        "active": rounded(mean(busy[~resting])),
+        **_in_both(window, job, resting),
+    }
+
+
+def _resting(slow: Series, times_s: Series) -> npt.NDArray[np.bool_]:
+    """Where the GPU rests for long enough. Lost samples belong to what was before."""
+    high = level(slow, 0.9) or 0.0
+    low = max(0.03, 0.15 * high)
+    resting = np.zeros(len(slow), dtype=np.bool_)
+    state = False
+    for index, value in enumerate(slow):
+        if np.isfinite(value):
+            state = value <= (0.4 * high if state else low)
+        resting[index] = state
+    if high <= 0.1:  # never at work: nothing is a pause
+        return np.zeros(len(slow), dtype=np.bool_)
+    for a, b in _runs(resting, times_s, 0.0):
+        if _length(times_s, a, b) < LEAST_GAP_S:
+            resting[a:b] = False
+    return resting
+
+
+def _runs(mask: npt.NDArray[np.bool_], times_s: Series, least_s: float = LEAST_GAP_S) -> list[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], mask.astype(np.int8), [0]))))
+    pairs = list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+    return [(a, b) for a, b in pairs if _length(times_s, a, b) >= least_s]
+
+
+def _length(times_s: Series, a: int, b: int) -> float:
+    """Seconds of samples ``a`` up to ``b``: each stands for the time since the one before."""
+    before = times_s[a - 1] if a else times_s[a]
+    return float(times_s[b - 1] - before)
+
+
+def _in_both(window: Window, job: Job, resting: npt.NDArray[np.bool_]) -> dict[str, float | None]:
+    length = len(window)
+    helpers = [track for track in job.processes if not track.uses]
+
+    def during(tracks: list[Any], name: str, mask: npt.NDArray[np.bool_], digits: int) -> float | None:
+        parts = [track.series[name] for track in tracks if name in track.series]
+        return rounded(mean(total(parts, length)[mask]), digits) if parts else None
+
+    everybody = list(job.processes)
+    return {
+        "cpu_in_gaps": during(everybody, "process_cpu", resting, 2),
+        "cpu_in_work": during(everybody, "process_cpu", ~resting, 2),
+        "workers_in_gaps": during(helpers, "process_cpu", resting, 2),
+        "workers_in_work": during(helpers, "process_cpu", ~resting, 2),
+        "write_in_gaps": during(everybody, "process_write_bytes_per_s", resting, 0),
+        "read_in_gaps": during(everybody, "process_read_bytes_per_s", resting, 0),
+    }
