@@ -7,7 +7,7 @@ moves with the run; P0 to P2 under load; 50 to 85 °C), corrected where the hard
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from gpumon_gui.core.messages import N_
@@ -52,8 +52,8 @@ class Judgement(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Indicator:
-    """One row. Texts are message ids; ``params`` (fractions by name) go into ``sign`` and ``advice``, ``degrees`` (°C by
-    name) into ``normal``.
+    """One row. Texts are message ids; ``params`` (fractions by name) go into ``sign`` and ``advice``, ``degrees`` (°C)
+    into ``normal``.
 
     ``now`` and ``limit`` are values of ``metric``. ``sign`` says what is seen, ``advice`` what to do; either may be
     empty.
@@ -98,7 +98,7 @@ def indicators(device: DeviceSample, info: DeviceInfo, past: Past, holds_memory:
     )
     if alive:
         return rows
-    return tuple(Indicator(r.id, r.label, r.metric, r.now, r.normal, Judgement.UNKNOWN, limit=r.limit) for r in rows)
+    return tuple(replace(row, judgement=Judgement.UNKNOWN, sign="", advice="", params={}) for row in rows)
 
 
 def _utilization(device: DeviceSample, load: float | None, holds_memory: bool) -> Indicator:
