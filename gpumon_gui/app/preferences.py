@@ -58,6 +58,7 @@ class Preferences(QObject):
         values = self.settings.values
         self._window.set_speed(values.text("general.update_speed"))
         read_fahrenheit(values.text("general.temperature") == "fahrenheit")
+        self._window.set_keep_awake(values.text("performance.sleep") == "keep")
         wanted = page or values.text("general.page")
         if wanted == "last":
             wanted = values.text("general.last_page")
@@ -79,6 +80,8 @@ class Preferences(QObject):
         elif key == "general.temperature":
             read_fahrenheit(values.text(key) == "fahrenheit")
             self._window.retranslate()
+        elif key == "performance.sleep":
+            self._window.set_keep_awake(values.text(key) == "keep")
 
     @Slot(str, str)
     def _on_chose(self, key: str, value: str) -> None:

@@ -222,6 +222,7 @@ class Demand:
 
     ``details``: GPM, field values, link traffic. ``processes``: who uses the GPU. ``cpu_processes``: also look for
     framework processes that do not use the GPU. ``pids``: these and all their descendants too, whatever they do.
+    ``keep_awake``: read a laptop's GPU also where that wakes it or keeps it from falling asleep.
     """
 
     interval_s: float = 1.0
@@ -229,3 +230,4 @@ class Demand:
     processes: bool = True
     cpu_processes: bool = True
     pids: tuple[int, ...] = ()
+    keep_awake: bool = False

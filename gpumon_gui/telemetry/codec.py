@@ -76,6 +76,7 @@ def demand_to_plain(demand: Demand) -> dict[str, Any]:
         "processes": demand.processes,
         "cpu_processes": demand.cpu_processes,
         "pids": demand.pids,
+        "keep_awake": demand.keep_awake,
     }
 
 

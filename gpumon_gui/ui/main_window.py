@@ -124,6 +124,7 @@ class MainWindow(QWidget):
         self._speed = "normal"
         self._page: PageEntry = PAGES[0]
         self._demand: Demand | None = None
+        self._keep_awake = False
         self._is_leaving = False
         #: Asked when the user closes the window: whether the program stays, hidden.
         self.stays_when_closed: Callable[[], bool] = _never
@@ -262,6 +263,11 @@ class MainWindow(QWidget):
         """Choose a language; None follows the system."""
         self._translation.set_language(name)
 
+    def set_keep_awake(self, on: bool) -> None:
+        """Whether a laptop's GPU is read also where that wakes it, while the window is on the screen."""
+        self._keep_awake = on
+        self._send_demand()
+
     def toggle_pause(self) -> None:
         """Pause or go on."""
         if self._is_recorded:
@@ -342,6 +348,7 @@ class MainWindow(QWidget):
             details=visible and self._page.details,
             processes=visible and self._page.processes,
             cpu_processes=visible and self._page.cpu_processes,
+            keep_awake=visible and self._keep_awake,
         )
         if demand != self._demand:
             self._demand = demand

@@ -194,6 +194,30 @@ def test_a_sleeping_card_beside_a_busy_one_is_not_touched() -> None:
     assert desk.starts == 2
 
 
+def test_a_card_that_could_sleep_is_let_go_unless_the_user_wants_it_read() -> None:
+    for keep_awake in (False, True):
+        tree = Tree()
+        bus_card(tree, "0000:01:00.0")
+        tree.write("sys/bus/pci/devices/0000:01:00.0/power/control", "auto")
+        desk = Desk(Driver([card(RTX_4090)]), tree.root)
+        for _looked in desk.watch(40, Demand(keep_awake=keep_awake)):
+            pass
+        assert (desk.library.calls.get("nvmlShutdown", 0) == 0) is keep_awake
+
+
+def test_a_sleeping_card_is_woken_for_who_wants_it_read() -> None:
+    tree = Tree()
+    bus_card(tree, "0000:01:00.0", status="suspended")
+    desk = Desk(Driver([card(RTX_4090)]), tree.root)
+    desk.rest(5)
+    assert desk.starts == 0
+    for _looked in desk.watch(3, Demand(keep_awake=True)):
+        pass
+    assert desk.starts == 1
+    ((_info, sample),) = desk.look(Demand(keep_awake=True))
+    assert sample.state is DeviceState.OK
+
+
 @pytest.mark.parametrize("how", ["no handle", "no answers"])
 def test_the_bus_knows_a_card_that_was_lost_before_it_said_who_it_is(how: str) -> None:
     tree = Tree()

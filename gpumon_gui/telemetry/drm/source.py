@@ -217,7 +217,7 @@ class DrmSource:
         if usage is not None and key in usage.active:
             rest.worked()
         engines, values = self._engines(watched, usage)
-        if rest.hands_off(now.monotonic_s):
+        if rest.hands_off(now.monotonic_s) and not demand.keep_awake:
             self._notes["resting"] = Note("resting", watched.info.name, SourceState.RESTING)
             return DeviceSample(
                 key, DeviceState.OK, "resting", {**dict.fromkeys(_metrics(watched), RESTING), **values}, engines

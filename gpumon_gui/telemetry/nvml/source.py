@@ -61,6 +61,7 @@ class NvmlSource:
         self._library: Library | None = None
         self._session: Session | None = None
         self._rest = RestPolicy()
+        self._keep_awake = False
         self._bus: list[tuple[str, str | None]] = []
         self._power: dict[str, PowerState] = {}
         self._bus_due_s = float("-inf")
@@ -99,6 +100,7 @@ class NvmlSource:
     def read(self, now: Instant, demand: Demand) -> Mapping[DeviceKey, DeviceSample]:
         """One sweep over all devices. Raises SourceUnavailable when the driver went away."""
         session = self._session
+        self._keep_awake = demand.keep_awake
         if session is None:
             if self._refusal is not None:
                 raise self._refusal
@@ -192,9 +194,9 @@ class NvmlSource:
             if self._session is not None and not self._woken():
                 return
             self._end()
-        asleep = frozenset(address for address, power in self._power.items() if power.asleep)
+        asleep = frozenset(address for address, power in self._power.items() if power.asleep and not self._keep_awake)
         any_awake = len(asleep) < len(self._power) or not self._power
-        if not self._rest.may_open(now_s, any_awake=any_awake):
+        if not self._rest.may_open(now_s, any_awake=any_awake) and not self._keep_awake:
             self._note(Note("asleep" if not any_awake else "resting", state=SourceState.RESTING))
             return
         if now_s < self._retry_s:
@@ -260,7 +262,9 @@ class NvmlSource:
         """Let go of NVML when all its devices could sleep and nothing uses them."""
         assert self._session is not None
         inside = [info for info in self._session.infos if info.pci_address in self._power]
-        if not inside or not all(self._power[info.pci_address or ""].can_sleep for info in inside):
+        if self._keep_awake or not inside:
+            return
+        if not all(self._power[info.pci_address or ""].can_sleep for info in inside):
             return
         idle = all(number(samples[info.key].values.get("gpu_utilization")) == 0 for info in inside)
         idle = idle and not self._session.read_processes(now_s, utilization=False)
