@@ -1,6 +1,7 @@
 """Knows: a diagnosis from the command line. Must not know: how facts are found, what rules look for.
 
-With ``--facts`` or ``--log`` only what is given is judged; otherwise this machine and its Python environments are.
+With ``--facts``, ``--log`` or ``--profile`` only what is given is judged; otherwise this machine and its Python
+environments are.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from shutil import which
 from typing import Any, BinaryIO
@@ -47,6 +49,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", type=Path, metavar="DIR", help=_("also environments in and around this folder"))
     parser.add_argument("--facts", type=Path, metavar="FILE", help=_("judge a facts document (gpumon-facts/1)"))
     parser.add_argument("--log", metavar="FILE", help=_("judge what a program printed; - reads standard input"))
+    parser.add_argument(
+        "--profile",
+        type=Path,
+        metavar="FILE",
+        help=_("judge a profile (PyTorch trace, TensorFlow trace or xplane.pb, memory snapshot) or a folder with one"),
+    )
+    parser.add_argument(
+        "--script",
+        action="append",
+        type=Path,
+        metavar="FILE",
+        help=_("judge a Python script or notebook; it is read, never run (may be given several times)"),
+    )
     parser.add_argument("--json", action="store_true", help=_("one JSON document (schema gpumon-report/1)"))
     parser.add_argument(
         "--report", type=_report_file, metavar="FILE", help=_("save the redacted report: .html, .md or .json")
@@ -55,9 +70,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the diagnosis; 1 when something needs action. Raises GpumonError."""
-    given = arguments.facts is not None or arguments.log is not None
+    given = any(
+        option is not None for option in (arguments.facts, arguments.log, arguments.profile, arguments.script)
+    )
+    if arguments.script and (arguments.python or arguments.project):
+        raise GpumonError(_("--script judges what is given; --python and --project look at this machine."))
     if given and (arguments.python or arguments.project):
-        raise GpumonError(_("--facts and --log judge what is given; --python and --project look at this machine."))
+        raise GpumonError(
+            _("--facts, --log and --profile judge what is given; --python and --project look at this machine.")
+        )
     document = _given(arguments) if given else _live(arguments)
     diagnosis = diagnose(document, RULES)
     now = SystemClock().now()
@@ -84,6 +105,20 @@ def _given(arguments: argparse.Namespace) -> Document:
                 document = read(stream, name).merge_into(document)
             except OSError as error:
                 raise UnreadableInput(cannot_read(Path(arguments.log), error)) from error
+    if arguments.profile is not None:
+        from gpumon_gui.diagnosis.profiles.read import read as read_profile
+
+        profile = read_profile(arguments.profile)
+        document = replace(
+            document,
+            facts={**document.facts, **profile.facts},
+            origins={**document.origins, **profile.origins},
+        )
+    if arguments.script:
+        from gpumon_gui.diagnosis.script.check import check  # only loaded when asked for
+
+        for script in arguments.script:
+            document = check(script).merge_into(document)
     return document
 
 

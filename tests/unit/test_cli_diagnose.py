@@ -61,7 +61,7 @@ def test_a_broken_facts_file_is_one_line(
         (["--report", "report.docx"], ".html, .md or .json"),
         (["--python", "/no/such/python"], "/no/such/python"),
         (["--project", "/no/such/folder"], "/no/such/folder"),
-        (["--log", "x", "--python", "y"], "--facts and --log"),
+        (["--log", "x", "--python", "y"], "judge what is given"),
     ],
 )
 def test_wrong_usage_is_one_line(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

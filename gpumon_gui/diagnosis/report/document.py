@@ -1,8 +1,8 @@
 """Knows: the answer as one JSON document (``gpumon-report/1``), translated and redacted. Must not know: files, HTML.
 
 Form: ``schema``, ``program``, ``time_utc``, ``language``, ``verdicts``, ``findings`` (by rank), ``clear``,
-``not_evaluated``, ``bugs``, ``facts``. The Markdown and HTML reports and the terminal's text are made from it, so that
-nothing can stand in one of them that was not redacted.
+``not_evaluated``, ``bugs``, ``facts``, and ``sections`` where a profile was read (``profile.py``). The Markdown and
+HTML reports and the terminal's text are made from it, so that nothing can stand in one of them that was not redacted.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from gpumon_gui.core.messages import _, language
 from gpumon_gui.core.redact import Private, hide_addresses, hide_secrets, redact_text
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, Step
+from gpumon_gui.diagnosis.report.profile import sections
 from gpumon_gui.diagnosis.rule import Help, Rule
 
 SCHEMA = "gpumon-report/1"
@@ -53,6 +54,9 @@ def report(
         "bugs": [{"code": bug.code, "subject": bug.subject, "error": bug.error} for bug in diagnosis.bugs],
         "facts": _plain(document.facts),
     }
+    shown = sections(document.facts)
+    if shown:
+        plain["sections"] = shown
     return plain if private is None else _redacted(plain, private)
 
 

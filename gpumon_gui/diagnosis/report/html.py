@@ -27,5 +27,6 @@ def html(report: Mapping[str, Any]) -> str:
         status=text.status,
         subject=text.subject,
         summary=text.summary(report),
+        sections=report.get("sections", ()),
         facts=json.dumps(report["facts"], ensure_ascii=False, indent=2),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
-from gpumon_gui.diagnosis.report import words
+from gpumon_gui.diagnosis.report import tables, words
 
 #: Verdicts after which an environment counts as healthy when no cause was found.
 _WORKS = ("proven", "claimed", "not_installed")
@@ -18,6 +18,7 @@ def terminal(report: Mapping[str, Any]) -> str:
     parts = ["\n".join(verdict["text"] for verdict in verdicts(report))]
     causes = [finding for finding in report["findings"] if finding["symptom_of"] is None]
     parts += [_block(finding, report["findings"]) for finding in causes]
+    parts += tables.terminal(report.get("sections", ()))
     parts.append(summary(report))
     return _harmless("\n\n".join(part for part in parts if part))
 
@@ -37,6 +38,7 @@ def markdown(report: Mapping[str, Any]) -> str:
             lines.append(f"1. {step['text']}")
             if step["command"]:
                 lines += ["", "   ```", *(f"   {line}" for line in step["command"].splitlines()), "   ```"]
+    lines += tables.markdown(report.get("sections", ()))
     return _harmless("\n".join([*lines, "", summary(report), ""]))
 
 
@@ -80,6 +82,10 @@ def evidence_line(evidence: Mapping[str, Any]) -> str:
 def summary(report: Mapping[str, Any]) -> str:
     """What was found, what was looked for in vain, what could not be judged. Causes are counted once, in however many
     environments they were looked for; which fact was missing where is in the JSON report."""
+    if report["facts"] and not set(report["facts"]) - {"profile", "memory_snapshot"}:
+        faults = [_(words.FAULTS).format(codes=", ".join(sorted({bug["code"] for bug in report["bugs"]})))]
+        found = [] if report["findings"] else [_(words.NO_CAUSE_IN_PROFILE)]
+        return "\n".join([*found, _(words.ONLY_PROFILE), *(faults if report["bugs"] else [])])
     lines = []
     if not any(finding["severity"] != "info" for finding in report["findings"]):
         if _healthy(report):

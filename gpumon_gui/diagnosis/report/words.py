@@ -44,6 +44,11 @@ NEXT_IN_LOG = N_(
     "To know more, give more: the whole output of the program, and what nvidia-smi and "
     "python -m torch.utils.collect_env print, in one file."
 )
+#: Where a profile is all that is known.
+NO_CAUSE_IN_PROFILE = N_("No known cause of lost time or memory was found in the profile.")
+ONLY_PROFILE = N_(
+    "Only the profile was judged. gpumon diagnose looks at the installation, --log at what the program prints."
+)
 #: What a missing fact is about, by the first part of its path.
 TOPIC: dict[str, str] = {
     "driver": N_("the NVIDIA driver"),
@@ -52,8 +57,10 @@ TOPIC: dict[str, str] = {
     "host": N_("the computer"),
     "interpreter": N_("the Python interpreter"),
     "log": N_("the program's output"),
+    "memory_snapshot": N_("PyTorch's memory snapshot"),
     "os": N_("the operating system"),
     "packages": N_("the installed packages"),
+    "profile": N_("a profile of the program"),
     "rocm": "ROCm",
     "toolkit": N_("CUDA toolkit and cuDNN"),
     "training": N_("the training's settings"),
