@@ -9,16 +9,20 @@ From Python::
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.behaviour.features.table import OF_JOB, OF_WINDOW, Feature
 from gpumon_gui.diagnosis.behaviour.jobs import Job, jobs_of
+from gpumon_gui.diagnosis.behaviour.rolling import window_of
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.steady import steady_start
-from gpumon_gui.diagnosis.behaviour.window import Window, window_of
+from gpumon_gui.diagnosis.behaviour.window import Window
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin
 from gpumon_gui.diagnosis.finding import Diagnosis
@@ -44,19 +48,30 @@ def judge(
 ) -> Behaviour:
     """Judge what was seen. ``given``: facts known besides (``os``, ``host``, ``gpus``, ``driver``). Raises ValueError
     without a sample."""
-    if not samples:
-        raise ValueError("no samples")
-    document = facts_of(window_of(samples), pid, given)
+    return judge_window(window_of(samples), pid, given, rules)
+
+
+def judge_window(
+    window: Window,
+    pid: int | None = None,
+    given: Mapping[str, Any] | None = None,
+    rules: Sequence[Rule] = RULES,
+    recent_s: float = math.inf,
+) -> Behaviour:
+    """Judge a window; the steady part is looked for in its last ``recent_s`` seconds."""
+    document = facts_of(window, pid, given, recent_s)
     return Behaviour(document, diagnose(document, rules))
 
 
-def facts_of(window: Window, pid: int | None = None, given: Mapping[str, Any] | None = None) -> Document:
+def facts_of(
+    window: Window, pid: int | None = None, given: Mapping[str, Any] | None = None, recent_s: float = math.inf
+) -> Document:
     """The facts document: ``window`` about the machine, ``jobs[]`` about each program (with ``subject``)."""
     jobs = jobs_of(window, pid)
     # Who else uses the devices matters also to a program that was asked for alone.
     everybody = jobs if pid is None else jobs_of(window)
     machine = _features(OF_WINDOW, Scene(window, window, None, None, jobs))
-    found = [_job_facts(window, job, _others(job, everybody)) for job in jobs]
+    found = [_job_facts(window, job, _others(job, everybody), recent_s) for job in jobs]
     origin = Origin(_ORIGIN, time_utc_s=float(window.utc_s[-1]))
     return Document({**(given or {}), "window": machine, "jobs": found}, origins={"window": origin, "jobs": origin})
 
@@ -67,16 +82,20 @@ def _others(job: Job, everybody: tuple[Job, ...]) -> tuple[Job, ...]:
     return tuple(other for other in everybody if not own & {track.pid for track in other.processes})
 
 
-def _job_facts(window: Window, job: Job, others: tuple[Job, ...]) -> dict[str, Any]:
-    start = steady_start(window, job, others)
+def _job_facts(window: Window, job: Job, others: tuple[Job, ...], recent_s: float) -> dict[str, Any]:
+    before = int(np.searchsorted(window.times_s, window.times_s[-1] - recent_s))
+    recent = window.part(before) if before else window
+    start = before + steady_start(recent, _within(recent, job), tuple(_within(recent, other) for other in others))
     steady = window.part(start) if start else window
-    if start:
-        cut = {track.pid: track for track in steady.processes}
-        steady_job = Job(job.pid, tuple(cut[track.pid] for track in job.processes), job.devices)
-        others = tuple(Job(o.pid, tuple(cut[track.pid] for track in o.processes), o.devices) for o in others)
-    else:
-        steady_job = job
-    return {"subject": f"pid {job.pid}", **_features(OF_JOB, Scene(window, steady, steady_job, job, others))}
+    steady_others = tuple(_within(steady, other) for other in others)
+    scene = Scene(window, steady, _within(steady, job), job, steady_others)
+    return {"subject": f"pid {job.pid}", **_features(OF_JOB, scene)}
+
+
+def _within(part: Window, job: Job) -> Job:
+    """The job with its series cut to a part of the window."""
+    cut = {(track.pid, track.last.started_utc_s): track for track in part.processes}
+    return replace(job, processes=tuple(cut[(track.pid, track.last.started_utc_s)] for track in job.processes))
 
 
 def _features(table: Sequence[tuple[str, Feature]], scene: Scene) -> dict[str, Any]:

@@ -6,22 +6,13 @@ catalogue (fractions, bytes, watts, MHz, bytes per second).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from gpumon_gui.core.model import (
-    DeviceInfo,
-    DeviceKey,
-    DeviceState,
-    ProcessPresence,
-    ProcessSample,
-    Sample,
-    UseKind,
-)
-from gpumon_gui.core.values import Reading, Value, number
+from gpumon_gui.core.model import DeviceInfo, DeviceKey, DeviceState, ProcessSample
 
 Series = npt.NDArray[np.float64]
 
@@ -109,105 +100,6 @@ class Window:
             _cut(self.host, cut),
             None if self.cores is None else self.cores[cut],
         )
-
-
-def window_of(samples: Sequence[Sample]) -> Window:
-    """The series of some samples, oldest first. Samples that go back in time are left out (a replay was rewound)."""
-    ordered: list[Sample] = []
-    for sample in samples:
-        if not ordered or sample.monotonic_s > ordered[-1].monotonic_s:
-            ordered.append(sample)
-    count = len(ordered)
-    devices: dict[DeviceKey, _Builder] = {}
-    states: dict[DeviceKey, DeviceState] = {}
-    processes: dict[tuple[int, float | None], _ProcessBuilder] = {}
-    host = _Builder(count)
-    cores = _cores(ordered)
-    for index, sample in enumerate(ordered):
-        for key, device in sample.devices.items():
-            builder = devices.setdefault(key, _Builder(count))
-            states[key] = device.state
-            builder.take(index, device.values)
-            builder.take_engines(index, {engine.name or engine.id: engine.utilization for engine in device.engines})
-        for process in sample.processes:
-            identity = (process.pid, process.started_utc_s)
-            processes.setdefault(identity, _ProcessBuilder(count)).take(index, process)
-        host.take(index, sample.host.values)
-    inventory = {info.key: info for sample in ordered for info in sample.inventory}
-    return Window(
-        np.array([sample.monotonic_s for sample in ordered], dtype=np.float64),
-        np.array([sample.utc_s for sample in ordered], dtype=np.float64),
-        {
-            key: DeviceTrack(inventory[key], builder.series, builder.sources, builder.engines, states[key])
-            for key, builder in devices.items()
-            if key in inventory
-        },
-        tuple(builder.track() for builder in processes.values()),
-        host.series,
-        cores,
-    )
-
-
-class _Builder:
-    """Fills series; what never had a value is not there."""
-
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self.series: dict[str, Series] = {}
-        self.sources: dict[str, str] = {}
-        self.engines: dict[str, Series] = {}
-
-    def take(self, index: int, values: Mapping[str, Value]) -> None:
-        for name, value in values.items():
-            found = number(value)
-            if found is not None and isinstance(value, Reading):
-                if name not in self.series:
-                    self.series[name] = np.full(self._count, np.nan)
-                self.series[name][index] = found
-                self.sources[name] = value.source
-
-    def take_engines(self, index: int, engines: Mapping[str, Value]) -> None:
-        for name, value in engines.items():
-            found = number(value)
-            if found is not None:
-                if name not in self.engines:
-                    self.engines[name] = np.full(self._count, np.nan)
-                self.engines[name][index] = found
-
-
-class _ProcessBuilder:
-    def __init__(self, count: int) -> None:
-        self._count = count
-        self._own = _Builder(count)
-        self._uses: dict[DeviceKey, _Builder] = {}
-        self._present = np.zeros(count, dtype=np.bool_)
-        self._last: ProcessSample | None = None
-        self._computes = False
-
-    def take(self, index: int, process: ProcessSample) -> None:
-        self._present[index] = True
-        # A process that has ended tells less of itself than it did before.
-        if self._last is None or process.presence is ProcessPresence.RUNNING or not self._last.name:
-            self._last = process
-        self._own.take(index, process.values)
-        for use in process.uses:
-            self._uses.setdefault(use.device, _Builder(self._count)).take(index, use.values)
-            self._computes |= use.kind is not UseKind.GRAPHICS
-
-    def track(self) -> ProcessTrack:
-        assert self._last is not None  # made with its first sample
-        uses = {key: builder.series for key, builder in self._uses.items()}
-        return ProcessTrack(self._last, self._present, self._own.series, uses, self._computes)
-
-
-def _cores(samples: Sequence[Sample]) -> npt.NDArray[np.float64] | None:
-    width = max((len(sample.host.cores) for sample in samples), default=0)
-    if not width:
-        return None
-    cores = np.full((len(samples), width), np.nan)
-    for index, sample in enumerate(samples):
-        cores[index, : len(sample.host.cores)] = sample.host.cores
-    return cores
 
 
 def _cut(series: Mapping[str, Series], part: slice) -> dict[str, Series]:
