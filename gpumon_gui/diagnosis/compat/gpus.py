@@ -38,8 +38,8 @@ class Architecture:
 
 def product(name: str) -> Product | None:
     """What is known of a product name as NVML, nvidia-smi or torch print it; None for an unknown one."""
-    plain = _plain(name)
-    unclear = any(plain == _plain(other) for other in table("gpus")["ambiguous"])
+    plain = plain_name(name)
+    unclear = any(plain == plain_name(other) for other in table("gpus")["ambiguous"])
     exact = _names().get(plain)
     if exact is not None:
         return Product(exact.capability, not unclear, exact.tensor_cores)
@@ -86,7 +86,7 @@ def _prefixes() -> Mapping[str, Product]:
 
 def _column(key: str) -> Mapping[str, Product]:
     return {
-        _plain(name): Product(_capability(row["cc"]), certain=True, tensor_cores=row["tensor_cores"])
+        plain_name(name): Product(_capability(row["cc"]), certain=True, tensor_cores=row["tensor_cores"])
         for row in table("gpus")["products"]
         for name in row.get(key, ())
     }
@@ -96,7 +96,8 @@ def _starts(plain: str, start: str) -> bool:
     return plain.startswith(start) and (len(plain) == len(start) or plain[len(start)] in " -.")
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """A product name as names are compared: lower case, without maker, memory size and instance."""
     lower = " ".join(name.lower().split()).removeprefix("nvidia ").replace(" with max-q design", "")
     return _SIZE.sub("", _MIG.sub("", lower))
 

@@ -447,11 +447,10 @@ class Jax(Backend):
         if not self._devices:
             import importlib.util
 
-            plugins = [
-                name
-                for name in ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin")
-                if attempt(lambda n=name: importlib.util.find_spec(n))
-            ]  # type: ignore[misc]
+            plugins = []  # type: List[str]
+            for name in ("jax_cuda12_plugin", "jax_cuda13_plugin", "jax_rocm60_plugin", "jax_rocm7_plugin"):
+                if attempt(lambda n=name: importlib.util.find_spec(n)):  # type: ignore[misc]
+                    plugins.append(name)
             self.cpu_reason = "no-gpu-seen" if plugins else "cpu-build"
             return []
         found = []

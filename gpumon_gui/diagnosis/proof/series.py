@@ -1,0 +1,156 @@
+"""Knows: whether a series follows the phases of a load, and by how much. Must not know: what the series is of.
+
+Instruments answer late (NVML's utilization is the mean of its last sampling period of 1/6 to 1 s, power on many cards
+that of one second), so each test looks at several delays. How likely the best of them is by chance is found by exact
+permutation: all ways to call as many of the phases "load" are tried, each with its own best delay.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+
+#: Delays of an instrument behind the load, in seconds.
+DELAYS_S = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+#: After an edge a reading is a mixture of both phases: so long it is left out.
+SETTLE_S = 0.15
+#: Chance below which a series counts as following the load. Four loads among nine phases: the least possible is 1/126.
+SIGNIFICANT = 0.05
+#: A step of memory is as large as the block within this share, or this much where that is more: allocators and
+#: instruments round to 1 or 2 MiB.
+STEP_SHARE, STEP_BYTES = 0.1, 6 << 20
+#: Blocks below this say nothing.
+LEAST_STEP_BYTES = 24 << 20
+_MAX_WAYS = 20_000
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A phase on the instruments' clock, in seconds."""
+
+    begin_s: float
+    end_s: float
+    load: bool
+    block_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """``load`` and ``idle`` are medians over the phases, ``chance`` the probability of a contrast as large without any
+    connection, ``delay_s`` the delay with the largest one. ``rises``: significant, and at least the size asked for."""
+
+    load: float
+    idle: float
+    chance: float
+    delay_s: float
+    rises: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Memory that came with the loads and went after them, in bytes: what was asked for, what was seen, and how many
+    of the steps fit. ``match``: at least three, and three of four."""
+
+    asked: tuple[int, ...]
+    seen: tuple[int, ...]
+    fitting: int
+
+    @property
+    def match(self) -> bool:
+        """Whether these are the steps of this very process: their sizes differ, so that no other makes them."""
+        return self.fitting >= 3 and self.fitting >= 0.75 * len(self.asked)
+
+
+def contrast(
+    windows: Sequence[Window], times: Sequence[float], values: Sequence[float], least: float, *, silent_is_zero: bool
+) -> Contrast | None:
+    """Whether the values are higher under load by at least ``least``; None where too few phases have values.
+
+    NaN is no value. ``silent_is_zero``: the source says nothing of the idle, so a phase without any value counts as 0.
+    """
+    loads = np.array([window.load for window in windows], dtype=bool)
+    if loads.sum() < 2 or (~loads).sum() < 2 or not times:
+        return None
+    at, numbers = np.asarray(times, float), np.asarray(values, float)
+    if not np.isfinite(numbers).any():
+        return None
+    table = np.array([_means(windows, at, numbers, delay, silent_is_zero) for delay in DELAYS_S])
+    usable = np.isfinite(table).all(axis=1)
+    if not usable.any():
+        return None
+    table, delays = table[usable], np.asarray(DELAYS_S)[usable]
+    differences = table[:, loads].mean(axis=1) - table[:, ~loads].mean(axis=1)
+    best = int(differences.argmax())
+    load, idle = float(np.median(table[best, loads])), float(np.median(table[best, ~loads]))
+    chance = _chance(table, int(loads.sum()), float(differences[best]))
+    rises = chance <= SIGNIFICANT and load - idle >= least
+    return Contrast(load, idle, chance, float(delays[best]), rises)
+
+
+def steps(windows: Sequence[Window], times: Sequence[float], values: Sequence[float]) -> Steps | None:
+    """Whether the memory follows the blocks: each load against the idle phases beside it. None without blocks."""
+    at, numbers = np.asarray(times, float), np.asarray(values, float)
+    asked, seen, fitting = [], [], 0
+    for index, window in enumerate(windows):
+        if not window.load or window.block_bytes < LEAST_STEP_BYTES or not 0 < index < len(windows) - 1:
+            continue
+        during = _median(window, at, numbers)
+        beside = [_median(windows[index + off], at, numbers) for off in (-1, 1)]
+        if not all(math.isfinite(value) for value in (during, *beside)):
+            continue
+        step = during - sum(beside) / 2
+        asked.append(window.block_bytes)
+        seen.append(int(step))
+        fitting += abs(step - window.block_bytes) <= max(STEP_BYTES, STEP_SHARE * window.block_bytes)
+    return Steps(tuple(asked), tuple(seen), fitting) if asked else None
+
+
+def within(windows: Sequence[Window], times: Sequence[float], values: Sequence[float], *, load: bool) -> Numbers:
+    """The values (no NaN) inside the phases of one kind."""
+    at, numbers = np.asarray(times, float), np.asarray(values, float)
+    mask = np.zeros(len(at), dtype=bool)
+    for window in windows:
+        if window.load == load:
+            mask |= (at >= window.begin_s + SETTLE_S) & (at <= window.end_s)
+    found: Numbers = numbers[mask & np.isfinite(numbers)]
+    return found
+
+
+def _means(windows: Sequence[Window], at: Numbers, numbers: Numbers, delay_s: float, silent: bool) -> list[float]:
+    means = []
+    for window in windows:
+        mask = (at >= window.begin_s + delay_s + SETTLE_S) & (at <= window.end_s + delay_s)
+        inside = numbers[mask & np.isfinite(numbers)]
+        if inside.size:
+            means.append(float(inside.mean()))
+        else:
+            means.append(0.0 if silent and mask.any() else math.nan)
+    return means
+
+
+def _median(window: Window, at: Numbers, numbers: Numbers) -> float:
+    inside = numbers[(at >= window.begin_s + SETTLE_S) & (at <= window.end_s) & np.isfinite(numbers)]
+    return float(np.median(inside)) if inside.size else math.nan
+
+
+def _chance(table: Numbers, loads: int, seen: float) -> float:
+    """The share of all labellings whose best difference is as large as the one seen."""
+    count = table.shape[1]
+    if math.comb(count, loads) > _MAX_WAYS:  # many repeats: what differs then needs no exact count
+        ways = [np.random.default_rng(0).choice(count, loads, replace=False) for _ in range(_MAX_WAYS // 10)]
+    else:
+        ways = [np.array(way) for way in combinations(range(count), loads)]
+    labels = np.zeros((len(ways), count))
+    for row, way in enumerate(ways):
+        labels[row, way] = 1.0
+    in_load = table @ labels.T / loads
+    in_idle = (table.sum(axis=1, keepdims=True) - table @ labels.T) / (count - loads)
+    best = (in_load - in_idle).max(axis=0)
+    return float((best >= seen - 1e-12).sum()) / len(ways)
