@@ -59,6 +59,7 @@ class Preferences(QObject):
         self._window.set_speed(values.text("general.update_speed"))
         read_fahrenheit(values.text("general.temperature") == "fahrenheit")
         self._window.set_keep_awake(values.text("performance.sleep") == "keep")
+        self._choose_engines()
         wanted = page or values.text("general.page")
         if wanted == "last":
             wanted = values.text("general.last_page")
@@ -80,8 +81,15 @@ class Preferences(QObject):
         elif key == "general.temperature":
             read_fahrenheit(values.text(key) == "fahrenheit")
             self._window.retranslate()
+        elif key == "performance.engines":
+            self._choose_engines()
         elif key == "performance.sleep":
             self._window.set_keep_awake(values.text(key) == "keep")
+
+    def _choose_engines(self) -> None:
+        self._window.pages["performance"].engines.set_follows(
+            self.settings.values.text("performance.engines") == "busiest"
+        )
 
     @Slot(str, str)
     def _on_chose(self, key: str, value: str) -> None:

@@ -62,6 +62,13 @@ def test_the_choice_of_the_user_stays() -> None:
     assert set(labels(choice.update(WINDOWS, means(**{CUDA: 1.0}), 500.0))) == {"JPEG Decode 0"}
 
 
+def test_the_usual_engines_stay_for_who_wants_them() -> None:
+    choice = EngineChoice()
+    choice.follows = False
+    choice.update(WINDOWS, means(), 0.0)
+    assert labels(choice.update(WINDOWS, means(**{CUDA: 0.9}), 1.0)) == ["3D", "Copy", "Video Encode", "Video Decode"]
+
+
 def test_alternating_work_does_not_flap() -> None:
     choice = EngineChoice()
     choice.update(WINDOWS, means(), 0.0)

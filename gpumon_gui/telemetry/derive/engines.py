@@ -157,6 +157,8 @@ class EngineChoice:
         self._slots: list[str] = []
         self._chosen: set[int] = set()
         self._changed_s: list[float] = []
+        #: Whether a busy engine takes the place of an idle one.
+        self.follows = True
 
     @property
     def slots(self) -> tuple[str, ...]:
@@ -181,6 +183,8 @@ class EngineChoice:
             self._slots = [engine.series for engine in order[:SLOTS]]
             self._changed_s = [float("-inf")] * len(self._slots)
         self._replace_gone(order, known, now_s)
+        if not self.follows:
+            return self.slots
         kinds = {engine.series: engine.kind for engine in order}
         compute_shown = any(
             kinds.get(series) in _COMPUTE and (mean(series) or 0.0) >= COMPUTE_BUSY for series in self._slots

@@ -122,6 +122,7 @@ class EnginePanel:
     def __init__(self, theme: Theme, grid: ChartGrid, parent: QWidget) -> None:
         """The charts become children of ``parent``, whose layout is ``grid``."""
         self._choice: dict[DeviceKey, EngineChoice] = {}
+        self._follows = True
         self._subject: Subject | None = None
         self._buttons: list[CaptionButton] = []
         self._charts: list[TimeChart] = []
@@ -143,11 +144,18 @@ class EnginePanel:
         """The drop-downs in order."""
         return self._buttons
 
+    def set_follows(self, on: bool) -> None:
+        """Whether charts that the user did not choose follow the work."""
+        self._follows = on
+        if not on:
+            self._choice.clear()  # back to the usual ones
+
     def show_subject(self, subject: Subject) -> None:
         """Draw the newest past of a device."""
         self._subject = subject
         offered = engines(subject.device)
         choice = self._choice.setdefault(subject.adapter.info.key, EngineChoice())
+        choice.follows = self._follows
         slots = choice.update(offered, lambda series: subject.mean(series, WINDOW_S), subject.now_s)
         by_series = {engine.series: engine for engine in offered}
         first_figure = next((engine.series for engine in offered if not engine.from_os), "")
