@@ -73,7 +73,8 @@ def contrast(
 ) -> Contrast | None:
     """Whether the values are higher under load by at least ``least``; None where too few phases have values.
 
-    NaN is no value. ``silent_is_zero``: the source says nothing of the idle, so a phase without any value counts as 0.
+    NaN is no value. ``silent_is_zero``: the source says nothing of the idle, nor when it is asked sooner than it
+    measures, so where it is silent it counts as 0 for the test; the figures given are means of what it said.
     """
     loads = np.array([window.load for window in windows], dtype=bool)
     if loads.sum() < 2 or (~loads).sum() < 2 or not times:
@@ -81,14 +82,16 @@ def contrast(
     at, numbers = np.asarray(times, float), np.asarray(values, float)
     if not np.isfinite(numbers).any():
         return None
-    table = np.array([_means(windows, at, numbers, delay, silent_is_zero) for delay in DELAYS_S])
+    filled = np.nan_to_num(numbers, nan=0.0) if silent_is_zero else numbers
+    table = np.array([_means(windows, at, filled, delay) for delay in DELAYS_S])
     usable = np.isfinite(table).all(axis=1)
     if not usable.any():
         return None
     table, delays = table[usable], np.asarray(DELAYS_S)[usable]
     differences = table[:, loads].mean(axis=1) - table[:, ~loads].mean(axis=1)
     best = int(differences.argmax())
-    load, idle = float(np.median(table[best, loads])), float(np.median(table[best, ~loads]))
+    shown = np.nan_to_num(np.array(_means(windows, at, numbers, float(delays[best]))), nan=0.0)
+    load, idle = float(np.median(shown[loads])), float(np.median(shown[~loads]))
     chance = _chance(table, int(loads.sum()), float(differences[best]))
     rises = chance <= SIGNIFICANT and load - idle >= least
     return Contrast(load, idle, chance, float(delays[best]), rises)
@@ -123,15 +126,12 @@ def within(windows: Sequence[Window], times: Sequence[float], values: Sequence[f
     return found
 
 
-def _means(windows: Sequence[Window], at: Numbers, numbers: Numbers, delay_s: float, silent: bool) -> list[float]:
+def _means(windows: Sequence[Window], at: Numbers, numbers: Numbers, delay_s: float) -> list[float]:
     means = []
     for window in windows:
         mask = (at >= window.begin_s + delay_s + SETTLE_S) & (at <= window.end_s + delay_s)
         inside = numbers[mask & np.isfinite(numbers)]
-        if inside.size:
-            means.append(float(inside.mean()))
-        else:
-            means.append(0.0 if silent and mask.any() else math.nan)
+        means.append(float(inside.mean()) if inside.size else math.nan)
     return means
 
 
