@@ -7,14 +7,156 @@ from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
+from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
+from gpumon_gui.diagnosis.script.sign import advise as better
+from gpumon_gui.diagnosis.versions import at_least
 
 #: These say that a GPU is there and is not used.
 _CERTAIN = ("lightning-gpu-unused", "transformers-pipeline-no-device", "spacy-gpu-unused")
 #: These say only that the CPU computes: by choice, or because there is no usable GPU.
 _LIKELY = ("whisper-fp16-on-cpu", "library-uses-cpu")
 _WEAK = ("library-device-cpu",)
+#: transformers' pipelines take the GPU by themselves from this release on.
+_PIPELINE_TAKES_GPU = (4, 47)
 _MIXED = ("torch-tensors-on-two-devices",)
 _KINDS = (*_CERTAIN, *_MIXED, *_LIKELY, *_WEAK)
+
+_CODE = "code-runs-on-cpu"
+_FORCED = N_("The script keeps the computation on the CPU ({place})")
+_ONE_SIDE = N_("The script moves only one of model and data to the GPU, so it stops ({place})")
+_NOTHING = N_("The script makes a model and never moves it to the GPU ({place})")
+_UNLESS = N_("Started without its option {option}, the script computes on the CPU ({place})")
+_IN_SCRIPT = (
+    Sign(
+        "script-tf-device-cpu",
+        Confidence.HIGH,
+        N_("Leave tf.device out: TensorFlow takes the GPU by itself. Or name it:"),
+        'with tf.device("/GPU:0"):',
+        title=_FORCED,
+    ),
+    Sign(
+        "script-tf-gpu-hidden",
+        Confidence.HIGH,
+        N_("Remove the line that hides the GPUs from TensorFlow ({place}). To check what is visible:"),
+        'print(tf.config.get_visible_devices("GPU"))',
+        title=_FORCED,
+    ),
+    Sign(
+        "script-trainer-cpu",
+        Confidence.HIGH,
+        N_("Remove {option}=True from the training arguments: the Trainer then takes the GPU by itself."),
+        title=_FORCED,
+    ),
+    Sign(
+        "script-lightning-cpu",
+        Confidence.HIGH,
+        N_("Let Lightning take the GPU:"),
+        'trainer = Trainer(accelerator="gpu", devices=1)',
+        title=_FORCED,
+    ),
+    Sign(
+        "script-library-cpu",
+        Confidence.HIGH,
+        N_("Instead of {argument}, pass {better} ({place})."),
+        title=_FORCED,
+    ),
+    Sign(
+        "script-ort-cpu-provider",
+        Confidence.HIGH,
+        N_("Ask for the GPU first, the CPU as the fallback:"),
+        'session = onnxruntime.InferenceSession(path, providers=["CUDAExecutionProvider", "CPUExecutionProvider"])',
+        title=_FORCED,
+    ),
+    Sign(
+        "script-jax-cpu",
+        Confidence.HIGH,
+        N_("Remove the line that restricts JAX to the CPU ({place}): JAX takes the GPU by itself. To check:"),
+        "print(jax.devices())",
+        title=_FORCED,
+    ),
+    Sign(
+        "script-device-cpu",
+        Confidence.HIGH,
+        N_("Take the GPU where there is one ({place}):"),
+        'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")',
+        title=_FORCED,
+    ),
+    Sign(
+        "script-to-not-assigned",
+        Confidence.HIGH,
+        N_("For tensors .to() makes a copy; without an assignment it is thrown away ({place}):"),
+        "batch = batch.to(device, non_blocking=True)",
+        title=_ONE_SIDE,
+        severity=Severity.CRASHES,
+    ),
+    Sign(
+        "script-model-cpu",
+        Confidence.MEDIUM,
+        N_("Leave {name}.cpu() out where the model is used afterwards ({place}), or move it back:"),
+        "model = model.to(device)",
+        title=_FORCED,
+    ),
+    Sign(
+        "script-batch-not-moved",
+        Confidence.MEDIUM,
+        N_("Move each batch to the device of the model, before the model is called ({place}):"),
+        "inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)",
+        title=_ONE_SIDE,
+        severity=Severity.CRASHES,
+    ),
+    Sign(
+        "script-model-not-moved",
+        Confidence.MEDIUM,
+        N_("Move the model too, before the optimizer is made ({place}):"),
+        "model = model.to(device)",
+        title=_ONE_SIDE,
+        severity=Severity.CRASHES,
+    ),
+    Sign(
+        "script-torch-no-gpu",
+        Confidence.MEDIUM,
+        N_("PyTorch moves nothing by itself. Move the model once and each batch in the loop ({place}):"),
+        'device = torch.device("cuda" if torch.cuda.is_available() else "cpu")\n'
+        "model = model.to(device)\n"
+        "inputs, targets = inputs.to(device), targets.to(device)  # in the loop",
+        title=_NOTHING,
+    ),
+    Sign(
+        "script-map-location-cpu",
+        Confidence.MEDIUM,
+        N_("What is loaded to the CPU stays there. Move the model after it was loaded ({place}):"),
+        "model = model.to(device)",
+        title=_FORCED,
+    ),
+    Sign(
+        "script-ort-no-providers",
+        Confidence.MEDIUM,
+        N_("Without providers ONNX Runtime may take the CPU. Name them:"),
+        'session = onnxruntime.InferenceSession(path, providers=["CUDAExecutionProvider", "CPUExecutionProvider"])',
+        title=N_("The script asks ONNX Runtime for no GPU ({place})"),
+    ),
+    Sign(
+        "script-gpu-switch-off",
+        Confidence.MEDIUM,
+        N_("Let the switch follow the machine ({place}):"),
+        "use_cuda = torch.cuda.is_available()",
+        title=_FORCED,
+    ),
+    Sign(
+        "script-pipeline-no-device",
+        Confidence.LOW,
+        N_("Releases of transformers before 4.47 leave a pipeline without a device on the CPU. Name it ({place}):"),
+        "pipe = pipeline(..., device=0)",
+        title=N_("The script makes a pipeline without a device ({place})"),
+    ),
+    Sign(
+        "script-option-cpu",
+        Confidence.LOW,
+        N_("Start the script with {option}, or let the default follow the machine ({place})."),
+        title=_UNLESS,
+        severity=Severity.INFO,
+    ),
+)
 
 _PARTLY = N_("Part of the tensors are on the CPU and part on the GPU, so the program stops")
 
@@ -33,6 +175,18 @@ _TODO = {
 
 
 def _check(view: View) -> Outcome:
+    return with_script(view, _printed(view), _CODE, _signs(view))
+
+
+def _signs(view: View) -> tuple[Sign, ...]:
+    """Those that count with what is known of the packages."""
+    transformers = view.package("transformers")
+    if transformers is None or not at_least(transformers, _PIPELINE_TAKES_GPU):
+        return _IN_SCRIPT
+    return tuple(sign for sign in _IN_SCRIPT if sign.kind != "script-pipeline-no-device")
+
+
+def _printed(view: View) -> Outcome:
     printed = view.signal(*_CERTAIN)
     if printed is not None:
         return Hit(Confidence.HIGH, quote(printed), {"kind": printed.kind})
@@ -51,13 +205,14 @@ def _check(view: View) -> Outcome:
 
 def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
     return (
-        advice.say(_TODO[hit.values["kind"]]),
+        *(advice.say(_TODO[kind]) for kind in (hit.values["kind"],) if kind in _TODO),
+        *better(view, _signs(view)),
         advice.check(advice.run_python(view, "import torch; print(torch.cuda.is_available())")),
     )
 
 
 RULE = Rule(
-    code="code-runs-on-cpu",
+    code=_CODE,
     scope=Scope.MACHINE,
     step=9,
     severity=Severity.SLOWS,
@@ -67,12 +222,13 @@ RULE = Rule(
         why=N_("Frameworks do not move models and data to the GPU by themselves: without being told they use the CPU."),
         how=N_(
             'Messages such as "GPU available: True, used: False" or "no device argument is passed to the Pipeline". A '
-            "message that only says that the CPU computes counts less, and nothing when there is no usable GPU."
+            "message that only says that the CPU computes counts less, and nothing when there is no usable GPU. In a "
+            "script: devices that are named as CPU, and models or batches that no line moves."
         ),
         wrong=N_("The CPU may have been chosen on purpose, for example by an option of the program."),
         todo=N_("Move the model and each batch to the GPU, or pass the device to the library that does it."),
     ),
     check=_check,
-    needs=(tuple(f"signal:{kind}" for kind in _KINDS),),
+    needs=((*(f"signal:{kind}" for kind in _KINDS), *needs(*_IN_SCRIPT)),),
     advise=_advise,
 )

@@ -9,13 +9,29 @@ from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import UNKNOWN, View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
+from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
+from gpumon_gui.diagnosis.script.sign import advise as better
 
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 _VARIABLE = "environment.CUDA_VISIBLE_DEVICES"
+_CODE = "cuda-visible-devices-hides-gpu"
+_IN_SCRIPT = (
+    Sign(
+        "script-cuda-visible-devices-hidden",
+        Confidence.HIGH,
+        N_("Remove the line of the script that hides every GPU, or name a GPU in it ({place}):"),
+        'os.environ["CUDA_VISIBLE_DEVICES"] = "0"',
+        title=N_("The script itself sets CUDA_VISIBLE_DEVICES to {value}: that hides every GPU ({place})"),
+    ),
+)
 _SOME_HIDDEN = N_("CUDA_VISIBLE_DEVICES is {value}: it names a GPU that does not exist, and all after it are hidden")
 
 
 def _check(view: View) -> Outcome:
+    return with_script(view, _known(view), _CODE, _IN_SCRIPT)
+
+
+def _known(view: View) -> Outcome:
     hides_all = view.signal("cuda-visible-devices-hides-all")
     if hides_all is not None:
         return Hit(Confidence.HIGH, quote(hides_all), {"value": str(hides_all.values.get("value", "")) or '""'})
@@ -61,6 +77,7 @@ def _judge_indexes(view: View, names: list[str], shown: dict[str, str], evidence
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
+        *better(view, _IN_SCRIPT),
         advice.say(
             N_(
                 "Remove the variable, or set it to a GPU that exists; GPUs count from 0. Do it where the program "
@@ -79,7 +96,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
 
 
 RULE = Rule(
-    code="cuda-visible-devices-hides-gpu",
+    code=_CODE,
     scope=Scope.MACHINE,
     step=5,
     severity=Severity.BLOCKS,
@@ -101,7 +118,9 @@ RULE = Rule(
         todo=N_("Remove the variable or name an existing GPU before the program starts."),
     ),
     check=_check,
-    needs=((_VARIABLE, "signal:cuda-visible-devices-seen", "signal:cuda-visible-devices-hides-all"),),
+    needs=(
+        (_VARIABLE, "signal:cuda-visible-devices-seen", "signal:cuda-visible-devices-hides-all", *needs(*_IN_SCRIPT)),
+    ),
     advise=_advise,
     explains=("code-runs-on-cpu", "mixed-precision-not-active"),
     links=("https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-environment-variables",),

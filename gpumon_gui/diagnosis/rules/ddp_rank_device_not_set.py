@@ -7,16 +7,41 @@ from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
+from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
+from gpumon_gui.diagnosis.script.sign import advise as better
 
 _UNKNOWN = "ddp-device-unknown"
 _DUPLICATE = "nccl-duplicate-gpu"
 _ROW = "smi-process"
 #: A context without work; the largest seen is about 600 MiB.
 _CONTEXT_MIB = 1000
+_CODE = "ddp-rank-device-not-set"
+_SET = N_("First thing in each rank, before any CUDA call ({place}):")
+_SET_CODE = 'local_rank = int(os.environ["LOCAL_RANK"])\ntorch.cuda.set_device(local_rank)'
+_IN_SCRIPT = (
+    Sign(
+        "script-ddp-bare-cuda",
+        Confidence.MEDIUM,
+        _SET,
+        _SET_CODE,
+        title=N_("The script puts every rank on the same GPU: none chooses its own ({place})"),
+    ),
+    Sign(
+        "script-ddp-no-set-device",
+        Confidence.LOW,
+        _SET,
+        _SET_CODE,
+        title=N_("The script never calls torch.cuda.set_device: ranks may also open GPU 0 ({place})"),
+    ),
+)
 _SAME = N_("Several ranks use the same GPU: each must choose its own")
 
 
 def _check(view: View) -> Outcome:
+    return with_script(view, _printed(view), _CODE, _IN_SCRIPT)
+
+
+def _printed(view: View) -> Outcome:
     duplicate = view.signal(_DUPLICATE)
     if duplicate is not None:
         return Hit(Confidence.HIGH, quote(duplicate), severity=Severity.CRASHES, title=_SAME)
@@ -40,8 +65,9 @@ def _strays(rows: tuple[Signal, ...]) -> list[Signal]:
     ]
 
 
-def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
+def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
+        *better(view, _IN_SCRIPT),
         advice.say(
             N_(
                 'First thing in each rank, before any CUDA call: torch.cuda.set_device(int(os.environ["LOCAL_RANK"])). '
@@ -53,7 +79,7 @@ def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
 
 
 RULE = Rule(
-    code="ddp-rank-device-not-set",
+    code=_CODE,
     scope=Scope.MACHINE,
     step=9,
     severity=Severity.SLOWS,
@@ -66,13 +92,15 @@ RULE = Rule(
         ),
         how=N_(
             "In the table of nvidia-smi, processes of other GPUs have a small entry on GPU 0; or torch warns that it "
-            "does not know a rank's device; or NCCL finds two ranks on one GPU."
+            "does not know a rank's device; or NCCL finds two ranks on one GPU. In a script: DistributedDataParallel "
+            "without "
+            "torch.cuda.set_device."
         ),
         wrong=N_("A program that uses several GPUs from one process looks similar in the table."),
         todo=N_("Call torch.cuda.set_device(local_rank) first in each rank."),
     ),
     check=_check,
-    needs=((f"signal:{_UNKNOWN}", f"signal:{_DUPLICATE}", f"signal:{_ROW}"),),
+    needs=((f"signal:{_UNKNOWN}", f"signal:{_DUPLICATE}", f"signal:{_ROW}", *needs(*_IN_SCRIPT)),),
     advise=_advise,
     frameworks=("torch",),
     links=("https://pytorch.org/docs/stable/notes/ddp.html",),

@@ -9,13 +9,33 @@ from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
+from gpumon_gui.diagnosis.script.sign import Sign, with_script
+from gpumon_gui.diagnosis.script.sign import advise as better
 
 _WRAPPER = "training.wrapper"
 _GATHERS = "torch-dataparallel-in-use"
+_CODE = "multi-gpu-dataparallel-imbalance"
+_DDP = N_("One process per GPU, started by torchrun ({place}):")
+_DDP_CODE = (
+    'torch.distributed.init_process_group("nccl")\n'
+    'local_rank = int(os.environ["LOCAL_RANK"])\n'
+    "torch.cuda.set_device(local_rank)\n"
+    "model = DistributedDataParallel(model.to(local_rank), device_ids=[local_rank])"
+)
+_WRAPS = N_("The script wraps its model in DataParallel, which gathers everything on GPU 0 ({place})")
+_IN_SCRIPT = (
+    Sign("script-data-parallel", Confidence.MEDIUM, _DDP, _DDP_CODE, title=_WRAPS),
+    Sign("script-data-parallel-fallback", Confidence.LOW, _DDP, _DDP_CODE, title=_WRAPS, severity=Severity.INFO),
+)
 _DATA_PARALLEL = re.compile(r"(?i)(?:^|[^a-z])data ?parallel|^dp$")
 
 
 def _check(view: View) -> Outcome:
+    count = view.number("gpu_count") or float(len(view.items("gpus")))
+    return with_script(view, _known(view), _CODE, () if count == 1 else _IN_SCRIPT)
+
+
+def _known(view: View) -> Outcome:
     gathers = view.signal(_GATHERS)
     wrapper = view.text(_WRAPPER)
     if gathers is not None:
@@ -30,8 +50,9 @@ def _check(view: View) -> Outcome:
     return CLEAR if count < 2 else Hit(Confidence.MEDIUM, cite(view, _WRAPPER, "gpu_count"))
 
 
-def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
+def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
+        *better(view, _IN_SCRIPT),
         advice.say(
             N_(
                 "Use DistributedDataParallel, one process per GPU, also on one computer: it shares memory and work "
@@ -44,7 +65,7 @@ def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
 
 
 RULE = Rule(
-    code="multi-gpu-dataparallel-imbalance",
+    code=_CODE,
     scope=Scope.MACHINE,
     step=9,
     severity=Severity.SLOWS,
@@ -54,7 +75,7 @@ RULE = Rule(
         why=N_(
             "One process drives all GPUs, and GPU 0 also holds outputs and gradients: twice the memory, less speed."
         ),
-        how=N_("From what is known of the training, or from a warning that only DataParallel prints."),
+        how=N_("From what is known of the training, a warning that only DataParallel prints, or a script."),
         wrong=N_("With small outputs the imbalance is small."),
         todo=N_("Use DistributedDataParallel."),
     ),

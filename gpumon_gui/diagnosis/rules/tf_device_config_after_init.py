@@ -7,17 +7,34 @@ from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
+from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
+from gpumon_gui.diagnosis.script.sign import advise as better
 
 _SAID = "tf-device-config-after-init"
+_CODE = "tf-device-config-after-init"
+_IN_SCRIPT = (
+    Sign(
+        "script-tf-config-late",
+        Confidence.HIGH,
+        N_("Move the lines that configure the GPUs above line {use}, the first that uses a device ({place}):"),
+        'for gpu in tf.config.list_physical_devices("GPU"):\n    tf.config.experimental.set_memory_growth(gpu, True)',
+        title=N_("The script configures TensorFlow's devices after their first use in line {use} ({place})"),
+    ),
+)
 
 
 def _check(view: View) -> Outcome:
+    return with_script(view, _printed(view), _CODE, _IN_SCRIPT)
+
+
+def _printed(view: View) -> Outcome:
     said = view.signal(_SAID)
     return Hit(Confidence.HIGH, quote(said)) if said is not None else Lacks(("log",))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
+        *better(view, _IN_SCRIPT),
         advice.say(
             N_(
                 "Configure the devices right after importing TensorFlow, before any tensor, model or import of project "
@@ -32,7 +49,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
 
 
 RULE = Rule(
-    code="tf-device-config-after-init",
+    code=_CODE,
     scope=Scope.MACHINE,
     step=8,
     severity=Severity.CRASHES,
@@ -40,12 +57,14 @@ RULE = Rule(
     help=Help(
         what=N_("Whether memory growth or visible devices are set too late."),
         why=N_("TensorFlow opens the GPUs at the first operation; after that the settings cannot change."),
-        how=N_('TensorFlow raises "devices cannot be modified after being initialized".'),
+        how=N_(
+            'TensorFlow raises "devices cannot be modified after being initialized"; in a script the order of lines.'
+        ),
         wrong=N_("Not wrong: the message is certain."),
         todo=N_("Move the configuration to the very beginning of the program."),
     ),
     check=_check,
-    needs=((f"signal:{_SAID}",),),
+    needs=((f"signal:{_SAID}", *needs(*_IN_SCRIPT)),),
     advise=_advise,
     frameworks=("tensorflow",),
     links=("https://www.tensorflow.org/guide/gpu",),

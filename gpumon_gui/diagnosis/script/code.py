@@ -1,0 +1,351 @@
+"""Knows: names, scopes, loops and simple data flow of one script. Must not know: what is good or bad in it.
+
+Names are followed as a reader would: through imports, through assignments, and from a call to the parameters of a
+function of the same file. Whatever is not plain stays unknown; the checks then say nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from gpumon_gui.diagnosis.script.reader import Script
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Loop = ast.For | ast.AsyncFor | ast.While
+FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
+LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
+SCOPES: Final = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
+#: For a value that the script does not fix.
+UNKNOWN: Final = object()
+
+
+class Code:
+    """Questions about one script's tree. Lines count from 1."""
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.tree = script.tree
+        self.parents: dict[ast.AST, ast.AST] = {}
+        self.nodes: list[ast.AST] = []  # in source order
+        stack: list[ast.AST] = [self.tree]
+        while stack:
+            node = stack.pop()
+            self.nodes.append(node)
+            children = list(ast.iter_child_nodes(node))
+            for child in children:
+                self.parents[child] = node
+            stack.extend(reversed(children))
+        self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
+        self.functions = {node.name: node for node in self.nodes if isinstance(node, FUNCTIONS)}
+        self.classes = {node.name: node for node in self.nodes if isinstance(node, ast.ClassDef)}
+
+    # -- names ----------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def imports(self) -> dict[str, str]:
+        """The name in the script → what it stands for (``nn`` → ``torch.nn``)."""
+        found: dict[str, str] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    root = alias.name.partition(".")[0]
+                    found[alias.asname or root] = alias.name if alias.asname else root
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                for alias in node.names:
+                    found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        return found
+
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """The first parts of everything that is imported (``torch``)."""
+        found = set()
+        for node in self.nodes:
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.partition(".")[0])
+        return frozenset(found)
+
+    def name(self, node: ast.AST | None) -> str:
+        """``self.device``, ``torch.nn.LSTM``: a dotted name with imports resolved; empty for any other expression."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        parts.append(self.imports.get(node.id, node.id))
+        return ".".join(reversed(parts))
+
+    def called(self, call: ast.Call) -> str:
+        """The dotted name of what is called; for a method of an expression ``?.method``."""
+        found = self.name(call.func)
+        if not found and isinstance(call.func, ast.Attribute):
+            return f"?.{call.func.attr}"
+        return found
+
+    def method(self, call: ast.Call) -> str:
+        """The last part of what is called."""
+        return self.called(call).rpartition(".")[2]
+
+    # -- places ---------------------------------------------------------------------------------------------------
+
+    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+        """The nodes around a node, from the inside out."""
+        while node in self.parents:
+            node = self.parents[node]
+            yield node
+
+    def scope(self, node: ast.AST) -> ast.AST:
+        """The function or the module that a node runs in (class bodies run where they stand)."""
+        return next((up for up in self.above(node) if isinstance(up, (*FUNCTIONS, ast.Lambda))), self.tree)
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The statement that a node belongs to."""
+        if isinstance(node, ast.stmt):
+            return node
+        return next((up for up in self.above(node) if isinstance(up, ast.stmt)), None)
+
+    def is_main_guard(self, node: ast.AST) -> bool:
+        """``if __name__ == "__main__":``."""
+        return isinstance(node, ast.If) and any(
+            isinstance(part, ast.Name) and part.id == "__name__" for part in ast.walk(node.test)
+        )
+
+    def conditions(self, node: ast.AST, within: ast.AST | None = None) -> list[ast.AST]:
+        """The ``if`` (and ``except``, ``case``, ``and``/``or``) blocks that decide whether a node runs, out to
+        ``within`` or its function. The condition itself always runs."""
+        found: list[ast.AST] = []
+        child: ast.AST = node
+        for up in self.above(node):
+            if up is within or isinstance(up, SCOPES):
+                break
+            decides = isinstance(up, ast.ExceptHandler | ast.match_case) or (
+                isinstance(up, ast.If | ast.IfExp) and child is not up.test and not self.is_main_guard(up)
+            )
+            if decides or (isinstance(up, ast.BoolOp) and child is not up.values[0]):
+                found.append(up)
+            child = up
+        return found
+
+    def inside(self, node: ast.AST, *, functions: bool = False) -> Iterator[ast.AST]:
+        """The nodes below a node that run with it; bodies of functions defined there only on demand."""
+        stack = list(reversed(list(ast.iter_child_nodes(node))))
+        while stack:
+            below = stack.pop()
+            yield below
+            if functions or not isinstance(below, SCOPES):
+                stack.extend(reversed(list(ast.iter_child_nodes(below))))
+
+    def calls_inside(self, node: ast.AST, *, functions: bool = False) -> Iterator[ast.Call]:
+        """The calls below a node."""
+        return (below for below in self.inside(node, functions=functions) if isinstance(below, ast.Call))
+
+    def loops_around(self, node: ast.AST) -> list[ast.AST]:
+        """The loops around a node within its function, the innermost first."""
+        found: list[ast.AST] = []
+        child: ast.AST = node
+        for up in self.above(node):
+            if isinstance(up, SCOPES):
+                break
+            if isinstance(up, LOOPS) and child is not getattr(up, "iter", None) and child not in up.orelse:
+                found.append(up)
+            child = up
+        return found
+
+    def withs_around(self, node: ast.AST) -> Iterator[ast.expr]:
+        """The context managers that a node runs under, decorators of its functions included."""
+        for up in self.above(node):
+            if isinstance(up, ast.With | ast.AsyncWith):
+                yield from (item.context_expr for item in up.items)
+            elif isinstance(up, FUNCTIONS):
+                yield from up.decorator_list
+
+    # -- values ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def assigned(self) -> dict[str, list[tuple[ast.expr, ast.AST]]]:
+        """Each name (``x``, ``self.x``) → the values it is given, with the assigning node. ``a, b = x, y`` counts for
+        both; a part of an unpacked value counts as unknown (an ``ast.Starred``)."""
+        found: dict[str, list[tuple[ast.expr, ast.AST]]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    self._bind(target, node.value, node, found)
+            elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value is not None:
+                value = node.value if not isinstance(node, ast.AugAssign) else ast.Starred(node.value, ast.Load())
+                self._bind(node.target, value, node, found)
+        return found
+
+    def _bind(
+        self, target: ast.AST, value: ast.expr, node: ast.AST, found: dict[str, list[tuple[ast.expr, ast.AST]]]
+    ) -> None:
+        if isinstance(target, ast.Tuple | ast.List):
+            values: Sequence[ast.expr]
+            if isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts):
+                values = value.elts
+            else:
+                values = [ast.Starred(value, ast.Load())] * len(target.elts)
+            for part, own in zip(target.elts, values, strict=True):
+                self._bind(part, own, node, found)
+            return
+        name = plain_name(target)
+        if name:
+            found.setdefault(name, []).append((value, node))
+
+    @cached_property
+    def _bound_otherwise(self) -> frozenset[str]:
+        """Parameters, loop targets and the like: names whose value the assignments do not tell."""
+        found: set[str] = set()
+        for node in self.nodes:
+            if isinstance(node, ast.arg):
+                found.add(node.arg)
+            elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+                found |= set(names_in(node.target))
+            elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+                found |= set(names_in(node.optional_vars))
+        return frozenset(found)
+
+    def value(self, node: ast.expr | None, depth: int = 4) -> Any:
+        """A constant, also through a name that is only ever given that one; else :data:`UNKNOWN`."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            inner = self.value(node.operand, depth)
+            return -inner if isinstance(inner, int | float) else UNKNOWN
+        name = plain_name(node)
+        if name and depth and name not in self._bound_otherwise:
+            values = [self.value(value, depth - 1) for value, _node in self.assigned.get(name, [])]
+            if values and all(value is not UNKNOWN and value == values[0] for value in values):
+                return values[0]
+        return UNKNOWN
+
+    def made_by(self, node: ast.expr | None, depth: int = 4) -> list[ast.expr]:
+        """The expressions that a name can stand for (itself when it is no name)."""
+        name = plain_name(node)
+        if not name or not depth:
+            return [node] if node is not None else []
+        found: list[ast.expr] = []
+        for value, _node in self.assigned.get(name, []):
+            if plain_name(value) != name:
+                found += self.made_by(value, depth - 1)
+        return found
+
+    def keyword(self, call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
+        """An argument by name, else by position, else from a ``**`` of a plain dict; None when it is not given."""
+        for keyword in call.keywords:
+            if keyword.arg == name:
+                return keyword.value
+        if position is not None and len(call.args) > position:
+            return call.args[position] if not any(isinstance(a, ast.Starred) for a in call.args) else None
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                for entry in self.entries(keyword.value):
+                    if isinstance(entry[0], str) and entry[0] == name:
+                        return entry[1]
+        return None
+
+    def entries(self, node: ast.expr) -> list[tuple[str, ast.expr]]:
+        """What a plain dict holds, ``d.update(…)`` and ``d["key"] = …`` included."""
+        found: list[tuple[str, ast.expr]] = []
+        for made in self.made_by(node):
+            found += self._dict(made)
+        name = plain_name(node)
+        for call in self.calls if name else ():
+            if (
+                isinstance(call.func, ast.Attribute)
+                and call.func.attr == "update"
+                and plain_name(call.func.value) == name
+            ):
+                for argument in call.args[:1]:
+                    for made in self.made_by(argument):
+                        found += self._dict(made)
+                found += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+        for node_ in self.nodes if name else ():
+            if isinstance(node_, ast.Assign):
+                for target in node_.targets:
+                    if isinstance(target, ast.Subscript) and plain_name(target.value) == name:
+                        key = self.value(target.slice)
+                        if isinstance(key, str):
+                            found.append((key, node_.value))
+        return found
+
+    def _dict(self, made: ast.expr) -> list[tuple[str, ast.expr]]:
+        if isinstance(made, ast.Dict):
+            return [
+                (key.value, value)
+                for key, value in zip(made.keys, made.values, strict=True)
+                if isinstance(key, ast.Constant) and isinstance(key.value, str)
+            ]
+        if isinstance(made, ast.Call) and self.called(made) == "dict":
+            return [(keyword.arg, keyword.value) for keyword in made.keywords if keyword.arg]
+        return []
+
+    def has_unknown_keywords(self, call: ast.Call) -> bool:
+        """Whether a ``**`` may hold any argument."""
+        return any(keyword.arg is None and not self._is_plain(keyword.value) for keyword in call.keywords)
+
+    def _is_plain(self, node: ast.expr) -> bool:
+        made = self.made_by(node)
+        return bool(made) and all(
+            isinstance(one, ast.Dict) or (isinstance(one, ast.Call) and self.called(one) == "dict") for one in made
+        )
+
+    # -- what runs ------------------------------------------------------------------------------------------------
+
+    def function_of(self, call: ast.Call) -> Function | None:
+        """The function of this file that a call runs (``f(…)``, ``self.f(…)``)."""
+        name = plain_name(call.func)
+        if name.startswith("self."):
+            name = name.removeprefix("self.")
+        return self.functions.get(name) if name and "." not in name else None
+
+    def reached(self, start: ast.AST, depth: int = 3) -> Iterator[ast.AST]:
+        """The nodes that run with ``start``: below it, and in the functions of this file that it calls."""
+        seen: set[ast.AST] = set()
+        level = [start]
+        for _ in range(depth):
+            following: list[ast.AST] = []
+            for part in level:
+                if part in seen:
+                    continue
+                seen.add(part)
+                for node in self.inside(part):
+                    yield node
+                    if isinstance(node, ast.Call):
+                        function = self.function_of(node)
+                        if function is not None:
+                            following.append(function)
+            level = following
+
+
+def plain_name(node: ast.AST | None) -> str:
+    """``x`` or ``self.x``, without imports resolved; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return ""
+    return ".".join(reversed([*parts, node.id]))
+
+
+def root_name(node: ast.AST | None) -> str:
+    """The name that an expression of attributes, calls and subscripts begins with: ``loss`` of "
+    "``loss.mean().item()``."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def names_in(node: ast.AST) -> list[str]:
+    """The plain names anywhere below."""
+    return [below.id for below in ast.walk(node) if isinstance(below, ast.Name)]
+
+
+def is_true(value: Any) -> bool:
+    """The constant True."""
+    return value is True

@@ -1,0 +1,104 @@
+"""Knows: what makes the CPU wait for the GPU in each training step. Must not know: what it costs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import Final
+
+from gpumon_gui.diagnosis.script.code import Code, names_in, root_name
+from gpumon_gui.diagnosis.script.found import Found
+from gpumon_gui.diagnosis.script.seen import Seen
+from gpumon_gui.diagnosis.script.torch_code import TorchCode
+
+CODE: Final = "cpu-gpu-sync-each-step"
+_LOSS_NAME: Final = re.compile(r"(?i)loss|logits|output|pred|acc|correct|score")
+
+
+def check(seen: Seen, found: Found) -> None:
+    """Values fetched, printed or waited for in each step; not those of each N-th step."""
+    code, torch, tensorflow = seen.code, seen.torch, seen.tensorflow
+    loops: list[ast.AST] = []
+    if torch.used and (torch.asks_for_gpu or torch.has_mover):
+        loops += torch.training_loops
+    loops += tensorflow.training_loops
+    for loop in loops:
+        framework = "torch" if loop in torch.training_loops else "tensorflow"
+        found.judged(CODE, loop, framework)
+        for call in code.calls_inside(loop):
+            if code.conditions(call, within=loop) or _is_in_epoch_part(code, call, loop):
+                continue
+            kind = _kind(code, call, loop, torch)
+            if kind:
+                found.add(kind, call, framework)
+
+
+def _is_in_epoch_part(code: Code, call: ast.Call, loop: ast.AST) -> bool:
+    """In the ``else`` of the loop, or in what it iterates over."""
+    child: ast.AST = call
+    for up in code.above(call):
+        if up is loop:
+            return child is getattr(loop, "iter", None) or child in getattr(loop, "orelse", [])
+        child = up
+    return False
+
+
+def _kind(code: Code, call: ast.Call, loop: ast.AST, torch: TorchCode) -> str:
+    called, method = code.called(call), code.method(call)
+    if called in ("torch.cuda.synchronize", "torch.cuda.current_stream().synchronize"):
+        return "script-synchronize-each-step"
+    if called == "torch.cuda.empty_cache":
+        return "script-empty-cache-each-step"
+    if isinstance(call.func, ast.Attribute):
+        root = root_name(call.func.value)
+        if method == "item" and not call.args and code.imports.get(root) != "numpy":
+            return "script-item-each-step"
+        if method in ("cpu", "numpy", "tolist") and not call.args and _is_result(code, call.func.value, loop, torch):
+            return "script-copy-back-each-step"
+    elif called in ("float", "int") and len(call.args) == 1 and _is_loss(code, call.args[0], loop, torch):
+        return "script-item-each-step"
+    elif called == "print" and any(_is_loss(code, value, loop, torch) for value in _printed(call)):
+        return "script-print-each-step"
+    return ""
+
+
+def _is_result(code: Code, node: ast.expr, loop: ast.AST, torch: TorchCode) -> bool:
+    """Something that was computed in this loop: not a label that was on the CPU all along."""
+    root = root_name(node)
+    targets = set(names_in(loop.target)) if isinstance(loop, ast.For | ast.AsyncFor) else set()
+    values = [value for value, _node in code.assigned.get(root, [])]
+    if any(isinstance(value, ast.Call) and code.called(value).startswith(("numpy.", "np.")) for value in values):
+        return False
+    return bool(root) and root not in targets and bool(_LOSS_NAME.search(root))
+
+
+def _is_loss(code: Code, node: ast.expr, loop: ast.AST, torch: TorchCode) -> bool:
+    """A tensor that is printed or converted as it is."""
+    if not isinstance(node, ast.Name):
+        return False
+    if torch.gives_graph(node, loop):
+        return True
+    if not torch.used and re.search(r"(?i)\bloss|_loss$", node.id):
+        values = [value for value, at in code.assigned.get(node.id, []) if any(up is loop for up in code.above(at))]
+        return bool(values) and all(isinstance(value, ast.Call | ast.Starred) for value in values)
+    return False
+
+
+def _printed(call: ast.Call) -> list[ast.expr]:
+    """What a ``print`` shows: its arguments, and the parts of f-strings, ``%`` and ``.format``."""
+    found: list[ast.expr] = []
+    for argument in call.args:
+        if isinstance(argument, ast.JoinedStr):
+            found += [part.value for part in argument.values if isinstance(part, ast.FormattedValue)]
+        elif isinstance(argument, ast.BinOp) and isinstance(argument.op, ast.Mod):
+            right = argument.right
+            found += right.elts if isinstance(right, ast.Tuple) else [right]
+        elif (
+            isinstance(argument, ast.Call)
+            and isinstance(argument.func, ast.Attribute)
+            and argument.func.attr == "format"
+        ):
+            found += [*argument.args, *(keyword.value for keyword in argument.keywords)]
+        else:
+            found.append(argument)
+    return found
