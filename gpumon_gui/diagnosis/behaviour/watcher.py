@@ -1,52 +1,69 @@
 """Knows: how a verdict follows a program that runs: what is kept, when it is judged, when it can be relied on.
 Must not know: features, rules, who shows it.
 
-Feed every sample with :meth:`Watcher.add`; ask :meth:`Watcher.verdict` as often as it is shown. Belongs to one thread;
-a verdict is frozen and may cross.
+Feed every sample with :meth:`Watcher.add`; ask :meth:`Watcher.verdict` as often as it is shown (every second or two).
+Belongs to one thread; a verdict is frozen and may cross.
+
+What is judged: the steady part within the last :data:`NOW_S`, so that a change of the workload shows soon; phases and
+slow growth are looked for in everything that is kept.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from gpumon_gui.core.model import Sample
-from gpumon_gui.diagnosis.behaviour.judge import Behaviour, judge
+from gpumon_gui.diagnosis.behaviour.judge import Behaviour, judge_window
+from gpumon_gui.diagnosis.behaviour.rolling import Rolling
+from gpumon_gui.diagnosis.behaviour.spans import Span, spans
+from gpumon_gui.diagnosis.finding import Confidence, Diagnosis, Finding, Severity
 from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.diagnosis.rules.table import RULES
 
 #: What is kept: phases of evaluation and slow leaks need minutes, a verdict about now needs the last seconds.
 KEPT_S: Final = 300.0
-#: A verdict may be called stable after so much of the steady part.
+#: The steady part is looked for in so much: work that alternates (a step of seconds, a pause for data) shows its
+#: pattern several times in a minute.
+NOW_S: Final = 60.0
+#: A verdict may be called stable after so much of the steady part: ten times what NVML's figures look back.
 ENOUGH_S: Final = 10.0
+#: … and when it has been the same for so long. A new one must last longer: while a change passes through the
+#: window, what is seen is a mixture.
+AGREED_S, CHANGED_S = 3.0, 5.0
+#: Two ways to tell when a process started differ by less (boot time and ticks on Linux).
+_SAME_START_S: Final = 2.0
+_MOST_TURNS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """A part of the time line that shows a finding: UTC seconds; ``code`` of the finding, ``subject`` as there."""
+class Turn:
+    """From ``utc_s`` on the stable verdict was ``finding`` (None: nothing to say)."""
 
-    code: str
-    subject: str
-    start_utc_s: float
-    end_utc_s: float
+    utc_s: float
+    finding: Finding | None
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be said now. ``stable``: enough was seen, and it said the same before; ``needs_s``: seconds still to
-    watch until it can be (0 when stable). ``since_utc_s``: since when the primary finding is the same."""
+    """What can be said now. ``primary``: the finding that says it best, None when there is none. ``stable``: enough
+    was seen, and it said the same before; ``needs_s``: seconds still to watch until it can be (0 when stable).
+    ``steady_s``: how much of one kind of work was judged. ``since_utc_s``: since when ``primary`` is the same.
+    ``history``: the stable verdicts so far, oldest first."""
 
     behaviour: Behaviour
+    primary: Finding | None
     stable: bool
     needs_s: float
+    steady_s: float
     since_utc_s: float
     spans: tuple[Span, ...] = ()
+    history: tuple[Turn, ...] = ()
 
 
 class Watcher:
-    """Follows one program (``pid``), or whatever uses a GPU."""
+    """Follows one program (``pid``; ``started_utc_s`` pins it to this very process), or whatever uses a GPU."""
 
     def __init__(
         self,
@@ -54,32 +71,102 @@ class Watcher:
         given: Mapping[str, Any] | None = None,
         rules: Sequence[Rule] = RULES,
         kept_s: float = KEPT_S,
+        now_s: float = NOW_S,
+        started_utc_s: float | None = None,
     ) -> None:
         self._pid = pid
         self._given = dict(given or {})
         self._rules = rules
         self._kept_s = kept_s
-        self._samples: deque[Sample] = deque()
-        self._codes: frozenset[tuple[str, str]] = frozenset()
-        self._since_utc_s = 0.0
+        self._now_s = now_s
+        self._started_utc_s = started_utc_s
+        self._rolling = Rolling()
+        self._said: tuple[tuple[str, str] | None, float, float] | None = None  # what, since when on both clocks
+        self._turns: list[Turn] = []
 
     def add(self, sample: Sample) -> None:
         """Take a sample. A step back in time (a replay was rewound) starts over."""
-        if self._samples and sample.monotonic_s < self._samples[-1].monotonic_s:
-            self._samples.clear()
-        self._samples.append(sample)
-        while self._samples[0].monotonic_s < sample.monotonic_s - self._kept_s:
-            self._samples.popleft()
+        if sample.monotonic_s < self._rolling.last_s:
+            self._rolling, self._said, self._turns = Rolling(), None, []
+        self._rolling.add(self._pinned(sample))
+        self._rolling.forget_before(sample.monotonic_s - self._kept_s)
 
     def verdict(self) -> Verdict | None:
-        """What can be said now; None before the second sample."""
-        if len(self._samples) < 2:
+        """What can be said now; None before the second sample. Costs milliseconds."""
+        if len(self._rolling) < 2:
             return None
-        behaviour = judge(tuple(self._samples), self._pid, self._given, self._rules)
-        codes = frozenset((finding.code, finding.subject) for finding in behaviour.diagnosis.findings)
-        if codes != self._codes or not self._since_utc_s:
-            self._codes = codes
-            self._since_utc_s = self._samples[-1].utc_s
-        seen_s = self._samples[-1].monotonic_s - self._samples[0].monotonic_s
-        needs_s = max(0.0, ENOUGH_S - seen_s)
-        return Verdict(behaviour, needs_s == 0.0, needs_s, self._since_utc_s)
+        window = self._rolling.window()
+        behaviour = judge_window(window, self._pid, self._given, self._rules, self._now_s)
+        jobs = tuple(behaviour.document.facts["jobs"])
+        now_s, now_utc_s = float(window.times_s[-1]), float(window.utc_s[-1])
+        finding = primary(behaviour.diagnosis)
+        said = _key(finding)
+        if self._said is None or said != self._said[0]:
+            self._said = (said, now_s, now_utc_s)
+        steady_s = _steady_s(jobs, finding, window.seconds)
+        agreed_s = AGREED_S if not self._turns or _key(self._turns[-1].finding) == said else CHANGED_S
+        needs_s = max(0.0, ENOUGH_S - steady_s, agreed_s - (now_s - self._said[1]))
+        if needs_s == 0.0:
+            self._turn(finding, now_utc_s - steady_s)
+        return Verdict(
+            behaviour,
+            finding,
+            needs_s == 0.0,
+            needs_s,
+            steady_s,
+            self._said[2],
+            spans(window, jobs, behaviour.diagnosis.findings),
+            tuple(self._turns),
+        )
+
+    def _turn(self, finding: Finding | None, steady_utc_s: float) -> None:
+        """Note a stable verdict. It holds since its steady part began, but not before the one it follows."""
+        if self._turns and _key(self._turns[-1].finding) == _key(finding):
+            return
+        since_utc_s = steady_utc_s if not self._turns else max(steady_utc_s, self._turns[-1].utc_s)
+        self._turns = [*self._turns[-_MOST_TURNS:], Turn(since_utc_s, finding)]
+
+    def _pinned(self, sample: Sample) -> Sample:
+        """Without another process that got the same pid later."""
+        wanted = self._started_utc_s
+        if wanted is None or not any(
+            process.pid == self._pid and not _same_start(process.started_utc_s, wanted) for process in sample.processes
+        ):
+            return sample
+        return replace(
+            sample,
+            processes=tuple(
+                process
+                for process in sample.processes
+                if process.pid != self._pid or _same_start(process.started_utc_s, wanted)
+            ),
+        )
+
+
+def primary(diagnosis: Diagnosis) -> Finding | None:
+    """The finding that says it best: a cause that is no guess, else the first one of any kind; None without any."""
+    acting = (
+        finding
+        for finding in diagnosis.findings
+        if finding.severity is not Severity.INFO
+        and finding.confidence is not Confidence.LOW
+        and finding.symptom_of is None
+    )
+    return next(acting, next(iter(diagnosis.findings), None))
+
+
+def _key(finding: Finding | None) -> tuple[str, str] | None:
+    return None if finding is None else (finding.code, finding.subject)
+
+
+def _same_start(seen_utc_s: float | None, wanted_utc_s: float) -> bool:
+    return seen_utc_s is None or abs(seen_utc_s - wanted_utc_s) <= _SAME_START_S
+
+
+def _steady_s(jobs: Sequence[Mapping[str, Any]], finding: Finding | None, seen_s: float) -> float:
+    """How much was judged of the job that the finding is about, else of the first one; everything without a job."""
+    subject = finding.subject if finding is not None else ""
+    job = next((job for job in jobs if job.get("subject") == subject), jobs[0] if jobs else None)
+    program = job.get("program") if job is not None else None
+    seconds = program.get("seconds") if isinstance(program, Mapping) else None
+    return float(seconds) if isinstance(seconds, int | float) else seen_s

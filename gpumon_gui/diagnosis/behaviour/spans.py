@@ -1,0 +1,130 @@
+"""Knows: which parts of a window show a finding, so that a chart can mark them. Must not know: whether a finding holds.
+
+A part is marked by what the finding is about (no work on the GPU, a throttle reason, a low P-state); a finding that is
+about all of the work, such as kernels that are too small, has the whole steady part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Window
+from gpumon_gui.diagnosis.finding import Finding
+
+#: The code of the span that is no finding: the part of the window that was judged.
+STEADY: Final = ""
+#: Breaks up to so long do not part a span: NVML's figures look back up to a second.
+_JOIN_S: Final = 1.0
+#: A chart that has more marks shows nothing.
+_MOST: Final = 60
+#: Busy less than this is no work: a desktop draws, a monitor asks.
+_IDLE: Final = 0.05
+#: A P-state this high number is one without load (NVIDIA: P0–P2 are those of work).
+_LOW_PSTATE: Final = 5
+#: nvml.h nvmlClocksEventReason*: thermal slowdown by software and hardware; power cap and power brake.
+_THERMAL, _POWER = 0x60, 0x84
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A part of the time line that shows a finding: UTC seconds; ``code`` of the finding (:data:`STEADY`: what was
+    judged), ``subject`` as there."""
+
+    code: str
+    subject: str
+    start_utc_s: float
+    end_utc_s: float
+
+
+def spans(window: Window, jobs: tuple[Mapping[str, Any], ...], findings: tuple[Finding, ...]) -> tuple[Span, ...]:
+    """The judged part of every job, then for each finding the parts of it that show it. ``jobs``: the facts."""
+    steady = {str(job.get("subject")): _steady_s(window, job) for job in jobs}
+    found = [Span(STEADY, subject, *_utc(window, since, len(window) - 1)) for subject, since in steady.items()]
+    for finding in findings:
+        since = steady.get(finding.subject, 0)
+        show = _SHOWN.get(finding.code)
+        part = window.part(since)
+        parts = _ranges(part, show(part)) if show is not None else []
+        if parts:
+            found += [Span(finding.code, finding.subject, *_utc(part, *ends)) for ends in parts]
+        else:
+            found.append(Span(finding.code, finding.subject, *_utc(part, 0, len(part) - 1)))
+    return tuple(found[:_MOST])
+
+
+def _steady_s(window: Window, job: Mapping[str, Any]) -> int:
+    program = job.get("program")
+    skipped = program.get("skipped_s") if isinstance(program, Mapping) else None
+    if not isinstance(skipped, int | float):
+        return 0
+    at = int(np.searchsorted(window.times_s, window.times_s[0] + skipped - 0.06))  # told in tenths of a second
+    return min(at, len(window) - 1)
+
+
+def _utc(window: Window, first: int, last: int) -> tuple[float, float]:
+    return float(window.utc_s[first]), float(window.utc_s[last])
+
+
+def _ranges(window: Window, mask: Mask) -> list[tuple[int, int]]:
+    """First and last index of each run of True; runs that are close are one."""
+    found: list[tuple[int, int]] = []
+    for index in np.flatnonzero(mask):
+        at = int(index)
+        near = found and window.times_s[at] - window.times_s[found[-1][1]] <= max(_JOIN_S, 1.5 * window.interval_s)
+        if near:
+            found[-1] = (found[-1][0], at)
+        else:
+            found.append((at, at))
+    return [ends for ends in found if ends[1] > ends[0]]
+
+
+def _any_device(window: Window, test: Callable[[DeviceTrack], Mask | None]) -> Mask:
+    found = np.zeros(len(window), dtype=np.bool_)
+    for track in window.devices.values():
+        one = test(track)
+        if one is not None:
+            found |= one
+    return found
+
+
+def _idle(window: Window) -> Mask:
+    """No device works."""
+
+    def works(track: DeviceTrack) -> Mask | None:
+        busy = track.series.get("gpu_utilization", track.series.get("engine_utilization"))
+        return None if busy is None else np.nan_to_num(busy, nan=1.0) > _IDLE
+
+    return ~_any_device(window, works)
+
+
+def _reason(bits: int) -> Callable[[Window], Mask]:
+    def limited(track: DeviceTrack) -> Mask | None:
+        reasons = track.series.get("throttle_reasons")
+        return None if reasons is None else np.nan_to_num(reasons).astype(np.int64) & bits != 0
+
+    return lambda window: _any_device(window, limited)
+
+
+def _low_pstate(window: Window) -> Mask:
+    def low(track: DeviceTrack) -> Mask | None:
+        states = track.series.get("pstate")
+        return None if states is None else np.nan_to_num(states) >= _LOW_PSTATE
+
+    return _any_device(window, low)
+
+
+_SHOWN: Final[Mapping[str, Callable[[Window], Mask]]] = {
+    "gpu-idle-gaps-cpu-phase": _idle,
+    "input-pipeline-bound": _idle,
+    "gpu-memory-held-idle": _idle,
+    "gpu-thermal-throttling": _reason(_THERMAL),
+    "gpu-power-throttling": _reason(_POWER),
+    "gpu-stuck-in-low-pstate": _low_pstate,
+}
