@@ -67,7 +67,8 @@ class Journal(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Format:
     """A kind of database file. ``tables`` (name → columns) must all be there, more may be; ``statements`` create them.
-    ``page_bytes``: a small page wastes less at the end of long rows (power of two, 512 to 65536)."""
+    ``page_bytes``: a small page wastes less at the end of long rows (power of two, 512 to 65536). ``shrinks``: pages
+    that became free can be given back to the disk (``PRAGMA incremental_vacuum``)."""
 
     application_id: int
     major: int
@@ -75,6 +76,7 @@ class Format:
     tables: Mapping[str, tuple[str, ...]]
     statements: tuple[str, ...]
     page_bytes: int = 4096
+    shrinks: bool = False
 
     @property
     def user_version(self) -> int:
@@ -122,6 +124,8 @@ def create(path: Path, format_: Format, journal: Journal = Journal.SINGLE_FILE) 
             connection = _connect(unfinished, "rw")
             try:
                 connection.execute(f"PRAGMA page_size = {format_.page_bytes:d}")
+                if format_.shrinks:
+                    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(f"PRAGMA application_id = {format_.application_id:d}")
                 connection.execute(f"PRAGMA user_version = {format_.user_version:d}")
@@ -175,13 +179,41 @@ def open_for_reading(path: Path, format_: Format) -> Reader:
             row = connection.execute("PRAGMA quick_check(1)").fetchone()
             answer = _as_text(row[0]) if row else "?"
             if answer != "ok":
-                raise UnreadableInput(_damaged(path, " ".join(answer.split())))
+                raise _damaged(UnreadableInput, path, " ".join(answer.split()))
         except BaseException:
             connection.close()
             if copy is not None:
                 copy.cleanup()
             raise
         return Reader(connection, minor, copy)
+
+
+def open_beside_writer(path: Path, format_: Format) -> sqlite3.Connection:
+    """Open a database of this kind for reading while another connection writes it; only its head is checked, so it is
+    open at once whatever its size. Raises UnreadableInput."""
+    path = path.absolute()
+    check_regular_file(path)
+    with reading(path):
+        connection = None
+        for mode in ("ro", "ro&immutable=1"):  # the second: a medium on which no lock can be kept
+            try:
+                connection = _connect(path, mode)
+                connection.execute("PRAGMA schema_version").fetchone()
+                break
+            except sqlite3.OperationalError as error:
+                if connection is not None:
+                    connection.close()
+                code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+                if mode != "ro" or code not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):
+                    raise
+        assert connection is not None
+        try:
+            _check_kind(connection, path, format_, UnreadableInput)
+            connection.execute("PRAGMA query_only = ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
 
 @contextmanager
@@ -194,10 +226,10 @@ def reading(path: Path, *, foreign: bool = False) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:  # sqlite3 cannot make its message: it quotes damaged bytes
-        raise UnreadableInput(_damaged(path, _("bytes that are no text"))) from error
+        raise _damaged(UnreadableInput, path, _("bytes that are no text")) from error
     except (sqlite3.Error, OSError, MemoryError) as error:
         if foreign and getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
-            raise UnreadableInput(_damaged(path, str(error))) from error
+            raise _damaged(UnreadableInput, path, str(error)) from error
         raise _explained(error, path, UnreadableInput) from error
 
 
@@ -216,16 +248,20 @@ def _explained(error: Exception, path: Path, kind: type[GpumonError]) -> Excepti
         text = cannot_read(path, error) if kind is UnreadableInput else cannot_write(path, error)
         return kind(text)
     if isinstance(error, MemoryError):  # a damaged length field
-        return kind(_damaged(path, "out of memory"))
+        return _damaged(kind, path, "out of memory")
     code = getattr(error, "sqlite_errorcode", None)
     text = (_FAULTS.get(code) or _FAULTS.get(code & 0xFF, "")) if code is not None else ""
     if kind is UnreadableInput and isinstance(error, sqlite3.DataError):
         text = _FAULTS[sqlite3.SQLITE_CORRUPT]
+    if text == _FAULTS[sqlite3.SQLITE_CORRUPT]:
+        return _damaged(kind, path, str(error))
     return kind(_(text).format(path=shown(path), detail=error)) if text else error
 
 
-def _damaged(path: Path, detail: str) -> str:
-    return _("{path}: damaged ({detail}).").format(path=shown(path), detail=detail)
+def _damaged(kind: type[GpumonError], path: Path, detail: str) -> GpumonError:
+    error = kind(_("{path}: damaged ({detail}).").format(path=shown(path), detail=detail))
+    error.is_damage = True
+    return error
 
 
 def _as_text(value: object) -> str:
@@ -301,15 +337,15 @@ def _check_kind(connection: sqlite3.Connection, path: Path, format_: Format, fai
             )
         )
     if major < format_.major:
-        raise failure(_damaged(path, f"user_version {version}"))
+        raise _damaged(failure, path, f"user_version {version}")
     for table, columns in format_.tables.items():
         row = connection.execute("SELECT type FROM sqlite_master WHERE name = ?", (table,)).fetchone()
         if row != (b"table",):
-            raise failure(_damaged(path, f"no table {table}"))
+            raise _damaged(failure, path, f"no table {table}")
         present = {row[1] for row in connection.execute(f"PRAGMA table_info({table})")}
         for column in columns:
             if column.encode() not in present:
-                raise failure(_damaged(path, f"no column {table}.{column}"))
+                raise _damaged(failure, path, f"no column {table}.{column}")
     return minor
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 
 class GpumonError(Exception):
-    """A failure that one translated line explains. The message is for the user and names what and where."""
+    """A failure that one translated line explains. The message is for the user and names what and where.
+
+    Attributes:
+        is_damage: the content of a file is damaged: trying again will not help.
+    """
+
+    is_damage: bool = False
 
 
 class UnreadableInput(GpumonError):  # noqa: N818 - reads as a statement
