@@ -114,6 +114,18 @@ def duration(seconds: float) -> str:
     return _("{count} h").format(count=f"{seconds / 3600:,.0f}")
 
 
+def took(seconds: float) -> str:
+    """How long something took, in two units: ``42 s``, ``4 min 12 s``, ``1 h 43 min``, ``2 d 3 h``."""
+    whole = max(0, round(seconds))
+    if whole < 60:
+        return _("{count} s").format(count=whole)
+    if whole < 3600:
+        return _("{minutes} min {seconds} s").format(minutes=whole // 60, seconds=whole % 60)
+    if whole < 86_400:
+        return _("{hours} h {minutes} min").format(hours=whole // 3600, minutes=whole % 3600 // 60)
+    return _("{days} d {hours} h").format(days=whole // 86_400, hours=whole % 86_400 // 3600)
+
+
 def span(seconds: float) -> str:
     """The foot of a time axis: ``60 seconds``, ``5 minutes``, ``1 hour``."""
     if seconds >= 3600:

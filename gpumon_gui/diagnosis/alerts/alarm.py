@@ -1,0 +1,57 @@
+"""Knows: when something that holds is said, and when it is said again. Must not know: any kind, who is told."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from gpumon_gui.core.model import Sample
+from gpumon_gui.diagnosis.alerts.alert import Alert, Limits, Sign, State
+from gpumon_gui.diagnosis.alerts.table import KINDS, Kind
+
+_log = logging.getLogger("gpumon.alerts")
+
+
+class Alarm:
+    """Feed every sample once, in order. Belongs to one thread.
+
+    Said once while it holds; again only after it was over and the quiet time has passed. An event is said each time.
+    """
+
+    def __init__(self, limits: Limits | None = None, kinds: Sequence[Kind] = KINDS) -> None:
+        self._limits = limits or Limits()
+        self._watches = [(kind, kind.make()) for kind in kinds]
+        self._holds: set[tuple[str, str]] = set()
+        self._said_utc_s: dict[tuple[str, str], float] = {}
+
+    def set_limits(self, limits: Limits) -> None:
+        """What the user set now."""
+        self._limits = limits
+
+    def look(self, sample: Sample) -> tuple[Alert, ...]:
+        """What is to be said after this sample. A kind that fails is logged and keeps quiet; the others go on."""
+        alerts = []
+        for kind, watch in self._watches:
+            try:
+                signs = tuple(watch.look(sample, self._limits))
+            except Exception:  # noqa: BLE001 - one kind must not stop the others
+                _log.exception("alert %s", kind.name)
+                continue
+            alerts += [alert for sign in signs if (alert := self._judge(kind, sign, sample.utc_s)) is not None]
+        return tuple(alerts)
+
+    def _judge(self, kind: Kind, sign: Sign, utc_s: float) -> Alert | None:
+        key = (kind.name, sign.subject)
+        if sign.state is State.OVER:
+            self._holds.discard(key)
+            return None
+        if sign.state is State.HOLDS:
+            if key in self._holds:
+                return None
+            self._holds.add(key)
+            if utc_s - self._said_utc_s.get(key, float("-inf")) < self._limits.quiet_s:
+                return None
+        if kind.name in self._limits.muted:
+            return None
+        self._said_utc_s[key] = utc_s
+        return Alert(kind.name, sign.subject, utc_s, kind.title, kind.text, sign.values, sign.device, sign.pid)

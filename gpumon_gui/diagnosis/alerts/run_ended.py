@@ -1,0 +1,116 @@
+"""Knows: the end of a run on the GPU: how long it took, what it used. Must not know: the other kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from gpumon_gui.core.formatters import took
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample, UseKind
+from gpumon_gui.core.values import number
+from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
+
+KIND = "run_ended"
+TITLE = N_("A run on the GPU ended")
+TEXT = N_("{program} (PID {pid}) ended after {time}. {energy}")
+
+_ENERGY = N_("The GPU used {energy} meanwhile.")
+_PARTLY = N_("The GPU used {energy} in the {time} that were seen.")
+_SHARED = N_("Other programs used the GPU too, so its energy is not known.")
+_BUSY = 0.01
+#: A process that is missing for so long has ended: a slow sweep may lose one for a moment.
+GONE_S = 5.0
+#: Samples further apart than this say nothing about the power between them.
+_GAP_S = 30.0
+_WH = 3600.0
+#: So much of a run was seen: its energy is that of the run.
+_WHOLE = 0.98
+
+
+@dataclass(slots=True)
+class _Run:
+    name: str
+    pid: int
+    first_utc_s: float
+    seen_utc_s: float
+    last_s: float
+    last_utc_s: float
+    computed: bool = False
+    shared: bool = False
+    joules: float = 0.0
+    devices: set[DeviceKey] = field(default_factory=set)
+
+
+class RunEnded:
+    """A program that computed is gone."""
+
+    def __init__(self) -> None:
+        self._runs: dict[tuple[int, float | None], _Run] = {}
+        self._before_s: float | None = None
+
+    def look(self, sample: Sample, limits: Limits) -> Iterator[Sign]:
+        """The runs that ended with this sample."""
+        before_s, self._before_s = self._before_s, sample.monotonic_s
+        if before_s is not None and sample.monotonic_s < before_s:
+            self._runs.clear()
+            before_s = None
+        passed_s = 0.0 if before_s is None else sample.monotonic_s - before_s
+        computing = [process for process in sample.processes if _may_compute(process)]
+        for process in computing:
+            run = self._runs.get((process.pid, process.started_utc_s))
+            if run is None:
+                begin = process.started_utc_s or sample.utc_s
+                run = _Run(process.name, process.pid, begin, sample.utc_s, sample.monotonic_s, sample.utc_s)
+                self._runs[process.pid, process.started_utc_s] = run
+            self._follow(run, process, computing, sample, passed_s)
+        for identity, run in list(self._runs.items()):
+            if sample.monotonic_s - run.last_s < GONE_S:
+                continue
+            del self._runs[identity]
+            took_s = run.last_utc_s - run.first_utc_s
+            if run.computed and took_s >= limits.run_s:
+                yield Sign(f"pid {run.pid}", State.HAPPENED, _values(run, took_s), next(iter(run.devices), None))
+
+    def _follow(
+        self, run: _Run, process: ProcessSample, computing: list[ProcessSample], sample: Sample, passed_s: float
+    ) -> None:
+        run.name = process.name or run.name
+        run.last_s, run.last_utc_s = sample.monotonic_s, sample.utc_s
+        for use in process.uses:
+            run.devices.add(use.device)
+            if (number(use.values.get("process_gpu_utilization")) or 0.0) >= _BUSY:
+                run.computed = True
+            alone = not any(
+                other is not process and any(theirs.device == use.device for theirs in other.uses)
+                for other in computing
+            )
+            device = sample.devices.get(use.device)
+            utilization, power = (
+                None if device is None else number(device.values.get(name)) for name in ("gpu_utilization", "power_w")
+            )
+            if alone and utilization is not None and utilization >= _BUSY:
+                run.computed = True  # nobody else can have been it
+            run.shared = run.shared or not alone
+            if power is not None and passed_s <= _GAP_S:
+                run.joules += power * passed_s
+
+
+def _may_compute(process: ProcessSample) -> bool:
+    return (
+        process.presence in (ProcessPresence.RUNNING, ProcessPresence.FOREIGN)
+        and any(use.kind in (UseKind.COMPUTE, UseKind.BOTH) for use in process.uses)
+        and (bool(process.framework) or all(use.kind is UseKind.COMPUTE for use in process.uses))
+    )
+
+
+def _values(run: _Run, took_s: float) -> dict[str, str]:
+    if run.shared:
+        energy = _(_SHARED)
+    elif run.joules > 0:
+        seen_s = run.last_utc_s - run.seen_utc_s
+        whole = seen_s >= _WHOLE * took_s
+        energy = _(_ENERGY if whole else _PARTLY).format(energy=f"{run.joules / _WH:,.1f} Wh", time=took(seen_s))
+    else:
+        energy = ""
+    return {"program": run.name or "?", "pid": str(run.pid), "time": took(took_s), "energy": energy}
