@@ -32,7 +32,16 @@ _FRAMEWORKS = (
     ("tensorflow", "tensorflow.version", "tensorflow.gpu_count"),
     ("jax", "jax.version", "jax.device_count"),
     ("onnxruntime", "onnxruntime.version", "onnxruntime.session_providers"),
+    ("cupy", "cupy.version", "cupy.device_count"),
 )
+#: A proof's verdict (FACTS.md) → ours. One that could not be measured leaves the question to the other facts.
+_PROVED = {
+    "proven": Verdict.PROVEN,
+    "not-seen": Verdict.CLAIMED,
+    "fails": Verdict.FAILS,
+    "cpu": Verdict.FAILS,
+}
+_NOT_SEEN = "gpu-claimed-but-not-seen"
 
 
 def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
@@ -163,8 +172,13 @@ def _verdicts(
                 continue
             own = [found for found in blocking if framework in (concerns[found.code] or (framework,))]
             claims = view.get(sees)
+            proof = view.text(f"{framework}.proof.verdict")
             if view.get(installed) is None:
                 verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.NOT_INSTALLED))
+            elif proof in _PROVED:
+                # What was computed and watched counts before what a framework says of itself.
+                code = _NOT_SEEN if proof == "not-seen" else own[0].code if own and proof != "proven" else None
+                verdicts.append(FrameworkVerdict(view.subject, framework, _PROVED[proof], code))
             elif _claims_gpu(claims):
                 verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.CLAIMED))
             elif own or claims is not UNKNOWN:

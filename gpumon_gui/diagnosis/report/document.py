@@ -15,9 +15,11 @@ from gpumon_gui import __version__
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.messages import _, language
 from gpumon_gui.core.redact import Private, hide_addresses, hide_secrets, redact_text
-from gpumon_gui.diagnosis.facts import Document
-from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, Step
+from gpumon_gui.diagnosis.facts import MACHINE, Document
+from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, FrameworkVerdict, Step
+from gpumon_gui.diagnosis.report import words
 from gpumon_gui.diagnosis.report.profile import sections
+from gpumon_gui.diagnosis.report.proof import sentences
 from gpumon_gui.diagnosis.rule import Help, Rule
 
 SCHEMA = "gpumon-report/1"
@@ -42,6 +44,7 @@ def report(
                 "device": verdict.device,
                 "verdict": verdict.verdict,
                 "code": verdict.code,
+                **_proof(document, diagnosis, verdict),
             }
             for verdict in diagnosis.verdicts
         ],
@@ -58,6 +61,22 @@ def report(
     if shown:
         plain["sections"] = shown
     return plain if private is None else _redacted(plain, private)
+
+
+def _proof(document: Document, diagnosis: Diagnosis, verdict: FrameworkVerdict) -> dict[str, Any]:
+    """The proof in sentences, one list per GPU, where there was one."""
+    view = next((view for view in document.views() if view.is_environment and view.subject == verdict.subject), None)
+    proof = view.get(f"{verdict.framework}.proof") if view is not None else None
+    if not isinstance(proof, Mapping):
+        return {}
+    causes = [
+        _(finding.title).format(**finding.values)
+        for finding in diagnosis.findings
+        if finding.code == verdict.code and finding.subject in (verdict.subject, MACHINE)
+    ]
+    name = words.FRAMEWORK.get(verdict.framework, verdict.framework)
+    about = {"environment": _(words.ENVIRONMENT), MACHINE: _(words.MACHINE)}.get(verdict.subject, verdict.subject)
+    return {"proof": sentences(proof, name, about, causes[0] if causes else "")}
 
 
 def _finding(finding: Finding, rule: Rule) -> dict[str, Any]:

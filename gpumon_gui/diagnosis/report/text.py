@@ -26,7 +26,7 @@ def terminal(report: Mapping[str, Any]) -> str:
 def markdown(report: Mapping[str, Any]) -> str:
     """The report to paste into a forum."""
     lines = [f"# {_('GPUMon report')}", "", f"{report['program']} · {report['time_utc']}", ""]
-    lines += [f"- {verdict['text']}" for verdict in verdicts(report)]
+    lines += ["- " + verdict["text"].replace("\n", "  \n") for verdict in verdicts(report)]
     for finding in report["findings"]:
         lines += ["", f"## {finding['rank']}. {finding['title']}", ""]
         lines.append(f"`{finding['code']}` · {status(finding)} · {subject(finding['subject'])}")
@@ -43,13 +43,17 @@ def markdown(report: Mapping[str, Any]) -> str:
 
 
 def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
-    """One sentence per framework an environment has, and one for all environments without any."""
+    """One sentence per framework an environment has, and one for all environments without any. After a proof it is a
+    block per GPU: the verdict, then lines with both sides."""
     lines = []
     bare: dict[str, None] = dict.fromkeys(verdict["subject"] for verdict in report["verdicts"])
     for verdict in report["verdicts"]:
         if verdict["verdict"] == "not_installed":
             continue
         bare.pop(verdict["subject"], None)
+        if verdict.get("proof"):
+            lines += [{"verdict": verdict["verdict"], "text": "\n  ".join(said)} for said in verdict["proof"]]
+            continue
         framework = words.FRAMEWORK.get(verdict["framework"], verdict["framework"])
         sentence = _(words.VERDICT[verdict["verdict"]]).format(framework=framework, subject=subject(verdict["subject"]))
         lines.append({"verdict": verdict["verdict"], "text": sentence})
