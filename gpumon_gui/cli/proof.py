@@ -16,7 +16,7 @@ from gpumon_gui.core.model import Demand, Sample
 from gpumon_gui.diagnosis.collect import Progress
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.gateway import Gateway
-from gpumon_gui.diagnosis.proof.run import Options, prove, targets_of, with_proofs
+from gpumon_gui.diagnosis.proof.run import NoInstruments, Options, prove, targets_of, with_proofs
 from gpumon_gui.telemetry.supervisor import SampleReady, Supervisor
 
 #: Five times a second: NVML renews its utilization at most six times a second.
@@ -90,6 +90,8 @@ def proved(
     targets = targets_of(document)
     if not targets or cancel.is_set():
         return document
+    if not any(target.gpus for target in targets):  # nothing to watch: the processor is all they have
+        return with_proofs(document, prove(gateway, targets, NoInstruments(), options, on_progress, cancel))
     instruments = LiveInstruments()
     try:
         return with_proofs(document, prove(gateway, targets, instruments, options, on_progress, cancel))
