@@ -62,6 +62,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help=_("judge a Python script or notebook; it is read, never run (may be given several times)"),
     )
+    parser.add_argument(
+        "--no-proof",
+        action="store_true",
+        help=_("do not let each framework compute for some seconds to see whether the GPU really works"),
+    )
     parser.add_argument("--json", action="store_true", help=_("one JSON document (schema gpumon-report/1)"))
     parser.add_argument(
         "--report", type=_report_file, metavar="FILE", help=_("save the redacted report: .html, .md or .json")
@@ -160,7 +165,12 @@ def _live(arguments: argparse.Namespace) -> Document:
         everywhere=not pythons,
     )
     with until_interrupted() as stop:
-        document = collect(LiveGateway(), Options(wanted), tell, stop)
+        gateway = LiveGateway()
+        document = collect(gateway, Options(wanted), tell, stop)
+        if not arguments.no_proof:
+            from gpumon_gui.cli.proof import proved  # only loaded when asked for
+
+            document = proved(gateway, document, tell, stop)
         if sys.stderr.isatty():
             console.say("\r\x1b[K", end="")
         if stop.is_set():
