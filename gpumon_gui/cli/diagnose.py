@@ -7,17 +7,16 @@ environments are.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 from shutil import which
-from typing import Any, BinaryIO
 
+from gpumon_gui.cli.output import FINDINGS, as_json, report_file, save, with_log
 from gpumon_gui.cli.sampling import say, until_interrupted
 from gpumon_gui.core.clock import SystemClock
-from gpumon_gui.core.errors import GpumonError, OutputFailed, UnreadableInput
-from gpumon_gui.core.files import cannot_read, cannot_write, shown
+from gpumon_gui.core.errors import GpumonError, UnreadableInput
+from gpumon_gui.core.files import shown
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis.engine import diagnose
@@ -27,9 +26,6 @@ from gpumon_gui.diagnosis.report import text
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
-
-FINDINGS = 1
-FORMATS = (".html", ".md", ".json")
 
 
 def summary() -> str:
@@ -69,15 +65,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help=_("one JSON document (schema gpumon-report/1)"))
     parser.add_argument(
-        "--report", type=_report_file, metavar="FILE", help=_("save the redacted report: .html, .md or .json")
+        "--report", type=report_file, metavar="FILE", help=_("save the redacted report: .html, .md or .json")
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the diagnosis; 1 when something needs action. Raises GpumonError."""
-    given = any(
-        option is not None for option in (arguments.facts, arguments.log, arguments.profile, arguments.script)
-    )
+    given = any(option is not None for option in (arguments.facts, arguments.log, arguments.profile, arguments.script))
     if arguments.script and (arguments.python or arguments.project):
         raise GpumonError(_("--script judges what is given; --python and --project look at this machine."))
     if given and (arguments.python or arguments.project):
@@ -88,28 +82,22 @@ def run(arguments: argparse.Namespace) -> int:
     diagnosis = diagnose(document, RULES)
     now = SystemClock().now()
     if arguments.report is not None:
-        _save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
+        save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
         written = _("The report is in {file}. Names, paths and addresses are replaced in it.")
         say(written.format(file=shown(arguments.report)))
     # On the user's own screen nothing is replaced: the commands are there to be copied.
     made = report(document, diagnosis, RULES, now, None)
-    console.put(_unicode(json.dumps(made, ensure_ascii=False, indent=2)) if arguments.json else text.terminal(made))
+    console.put(as_json(made) if arguments.json else text.terminal(made))
     acts = any(finding.severity is not Severity.INFO for finding in diagnosis.findings)
     return FINDINGS if acts else 0
 
 
 def _given(arguments: argparse.Namespace) -> Document:
     from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
-    from gpumon_gui.diagnosis.logs.reader import read
 
     document = facts_file.load(arguments.facts) if arguments.facts is not None else Document()
     if arguments.log is not None:
-        name = "log" if arguments.log == "-" else Path(arguments.log).name
-        with _open(arguments.log) as stream:
-            try:
-                document = read(stream, name).merge_into(document)
-            except OSError as error:
-                raise UnreadableInput(cannot_read(Path(arguments.log), error)) from error
+        document = with_log(document, arguments.log)
     if arguments.profile is not None:
         from gpumon_gui.diagnosis.profiles.read import read as read_profile
 
@@ -125,16 +113,6 @@ def _given(arguments: argparse.Namespace) -> Document:
         for script in arguments.script:
             document = check(script).merge_into(document)
     return document
-
-
-def _open(name: str) -> BinaryIO:
-    """The log to read; pipes are fine, folders are not. Raises UnreadableInput."""
-    if name == "-":
-        return sys.stdin.buffer
-    try:
-        return Path(name).open("rb")
-    except OSError as error:
-        raise UnreadableInput(cannot_read(Path(name), error)) from error
 
 
 def _live(arguments: argparse.Namespace) -> Document:
@@ -176,36 +154,3 @@ def _live(arguments: argparse.Namespace) -> Document:
         if stop.is_set():
             raise KeyboardInterrupt
     return document
-
-
-def _save(file: Path, made: dict[str, Any]) -> None:
-    if file.suffix == ".html":
-        from gpumon_gui.diagnosis.report.html import html  # only loaded when asked for
-
-        content = html(made)
-    elif file.suffix == ".md":
-        content = text.markdown(made)
-    else:
-        content = json.dumps(made, ensure_ascii=False, indent=2) + "\n"
-    opened = False
-    try:
-        with file.open("w", encoding="utf-8", errors="backslashreplace") as stream:
-            opened = True
-            stream.write(content)
-    except OSError as error:
-        if opened and file.is_file():  # the disk is full: half a report is none
-            file.unlink()
-        raise OutputFailed(cannot_write(file, error)) from error
-
-
-def _unicode(document: str) -> str:
-    """Names that are not valid Unicode are escaped."""
-    return document.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _report_file(name: str) -> Path:
-    file = Path(name)
-    if file.suffix not in FORMATS:
-        message = _("“{file}” must end in .html, .md or .json")
-        raise argparse.ArgumentTypeError(message.format(file=name))
-    return file

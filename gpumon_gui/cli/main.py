@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from gpumon_gui import __version__
-from gpumon_gui.cli import diagnose, record, self_test, snapshot
+from gpumon_gui.cli import diagnose, record, self_test, snapshot, watch
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import LANGUAGES, _, set_language
 from gpumon_gui.system import console
@@ -33,6 +33,7 @@ COMMANDS: tuple[
     ("snapshot", snapshot.summary, snapshot.add_arguments, snapshot.run),
     ("record", record.summary, record.add_arguments, record.run),
     ("diagnose", diagnose.summary, diagnose.add_arguments, diagnose.run),
+    ("watch", watch.summary, watch.add_arguments, watch.run),
     ("self-test", self_test.summary, self_test.add_arguments, self_test.run),
 )
 
@@ -51,10 +52,13 @@ def run(argv: Sequence[str] | None = None) -> int:
     _use_utf8()
     # What goes wrong is told in sentences (``sampling.tell``); the log lines beside them would only repeat it.
     logging.getLogger("gpumon").addHandler(logging.NullHandler())
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    arguments, command = _parted(sys.argv[1:] if argv is None else argv)
     set_language(_language(arguments))
     try:
         parsed = _parser().parse_args(arguments)
+        if command is not None and parsed.run is not watch.run:
+            raise GpumonError(_("only watch takes a COMMAND after --."))
+        parsed.command = command
         code = int(parsed.run(parsed))
         sys.stdout.flush()
     except SystemExit as end:  # argparse
@@ -89,6 +93,15 @@ def _parser() -> argparse.ArgumentParser:
         add_arguments(sub)
         sub.set_defaults(run=command)
     return parser
+
+
+def _parted(argv: Sequence[str]) -> tuple[list[str], list[str] | None]:
+    """Our own arguments, and the command line of another program after the first ``--``, which is not ours to read."""
+    words = list(argv)
+    if "--" not in words:
+        return words, None
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
 
 
 def _language(arguments: Sequence[str]) -> str | None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import math
 import platform
 import sys
 from pathlib import Path
 
+from gpumon_gui.cli.arguments import between
 from gpumon_gui.cli.sampling import check_scenario, say, supervised, tell, until_interrupted
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import GpumonError
@@ -90,19 +90,8 @@ def _progress(seconds: float) -> None:
 
 
 def _seconds(text: str) -> float:
-    return _between(text, 0.1, 366 * 86400.0)
+    return between(text, 0.1, 366 * 86400.0)
 
 
 def _hz(text: str) -> float:
-    return _between(text, SLOWEST_HZ, FASTEST_HZ)
-
-
-def _between(text: str, low: float, high: float) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not low <= number <= high:
-        message = _("“{text}” is not a number between {low} and {high}")
-        raise argparse.ArgumentTypeError(message.format(text=text, low=f"{low:g}", high=f"{high:g}"))
-    return number
+    return between(text, SLOWEST_HZ, FASTEST_HZ)

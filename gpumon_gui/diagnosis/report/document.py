@@ -1,7 +1,7 @@
 """Knows: the answer as one JSON document (``gpumon-report/1``), translated and redacted. Must not know: files, HTML.
 
 Form: ``schema``, ``program``, ``time_utc``, ``language``, ``verdicts``, ``findings`` (by rank), ``clear``,
-``not_evaluated``, ``bugs``, ``facts``, and ``sections`` where a profile was read (``profile.py``). The Markdown and
+``not_evaluated``, ``bugs``, ``facts``, and ``sections`` (``profile.py``, ``watch.py``). The Markdown and
 HTML reports and the terminal's text are made from it, so that nothing can stand in one of them that was not redacted.
 """
 
@@ -17,7 +17,7 @@ from gpumon_gui.core.messages import _, language
 from gpumon_gui.core.redact import Private, hide_addresses, hide_secrets, redact_text
 from gpumon_gui.diagnosis.facts import MACHINE, Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, FrameworkVerdict, Step
-from gpumon_gui.diagnosis.report import words
+from gpumon_gui.diagnosis.report import watch, words
 from gpumon_gui.diagnosis.report.profile import sections
 from gpumon_gui.diagnosis.report.proof import sentences
 from gpumon_gui.diagnosis.rule import Help, Rule
@@ -57,7 +57,7 @@ def report(
         "bugs": [{"code": bug.code, "subject": bug.subject, "error": bug.error} for bug in diagnosis.bugs],
         "facts": _plain(document.facts),
     }
-    shown = sections(document.facts)
+    shown = [*watch.sections(document.facts), *sections(document.facts)]
     if shown:
         plain["sections"] = shown
     return plain if private is None else _redacted(plain, private)

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
-from gpumon_gui.diagnosis.report import tables, words
+from gpumon_gui.diagnosis.report import tables, watch, words
 
 #: Verdicts after which an environment counts as healthy when no cause was found.
 _WORKS = ("proven", "claimed", "not_installed")
@@ -60,7 +60,7 @@ def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
     if bare:
         sentence = _(words.NO_FRAMEWORK).format(subjects=", ".join(subject(name) for name in bare))
         lines.append({"verdict": "not_installed", "text": sentence})
-    return lines
+    return lines + watch.sentences(report)
 
 
 def status(finding: Mapping[str, Any]) -> str:
@@ -92,7 +92,9 @@ def summary(report: Mapping[str, Any]) -> str:
         return "\n".join([*found, _(words.ONLY_PROFILE), *(faults if report["bugs"] else [])])
     lines = []
     if not any(finding["severity"] != "info" for finding in report["findings"]):
-        if _healthy(report):
+        if watch.is_watch(report):
+            lines += watch.closing(report)
+        elif _healthy(report):
             lines.append(_(words.NOTHING_WRONG))
         else:
             on_machine = "environments" in report["facts"]

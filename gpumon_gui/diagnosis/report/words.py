@@ -56,6 +56,7 @@ TOPIC: dict[str, str] = {
     "gpus": N_("the GPUs"),
     "host": N_("the computer"),
     "interpreter": N_("the Python interpreter"),
+    "job": N_("what the program does"),
     "log": N_("the program's output"),
     "memory_snapshot": N_("PyTorch's memory snapshot"),
     "os": N_("the operating system"),
@@ -64,6 +65,7 @@ TOPIC: dict[str, str] = {
     "rocm": "ROCm",
     "toolkit": N_("CUDA toolkit and cuDNN"),
     "training": N_("the training's settings"),
+    "window": N_("the time that was watched"),
     **FRAMEWORK,
 }
 SYMPTOM = N_("a consequence of {code}")

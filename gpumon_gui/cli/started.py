@@ -1,0 +1,107 @@
+"""Knows: how the user's own program is started, gets the signals and ends. Must not know: what is seen of it.
+
+It has our terminal: standard input and output are inherited untouched, and Ctrl+C reaches it from the terminal like
+us. It is not ended when we are: it is the user's program, not a helper of ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from types import FrameType
+
+import psutil
+
+from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.files import printable, strerror
+from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.children import own, users_variables
+
+
+class Started:
+    """A program started by us. ``quiet_stdout``: what it prints goes to standard error, since standard output is for
+    our document. Raises GpumonError when it cannot be started."""
+
+    def __init__(self, words: Sequence[str], *, quiet_stdout: bool = False) -> None:
+        self._words = tuple(words)
+        try:
+            self._process = subprocess.Popen(
+                self._words, env=users_variables(os.environ, own()), stdout=2 if quiet_stdout else None
+            )
+        except (OSError, ValueError) as error:
+            message = _("{program}: cannot be started ({detail}).")
+            raise GpumonError(message.format(program=printable(self._words[0]), detail=strerror(error))) from error
+        self.pid = self._process.pid
+        self.started_utc_s = _started(self.pid)
+        self._asked = 0
+
+    @property
+    def exit_code(self) -> int | None:
+        """Its exit code, negative for a signal; None while it runs."""
+        return self._process.poll()
+
+    def ended(self) -> bool:
+        """Whether it came to its end; what it started may go on."""
+        return self.exit_code is not None
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether it ends within so many seconds."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(timeout_s)
+        return self.ended()
+
+    def leaves_us(self, grace_s: float) -> bool:
+        """Whether somebody wants us to end, and the program does not after so many seconds."""
+        return self._asked > 0 and not self.wait(grace_s)
+
+    @contextlib.contextmanager
+    def passing_signals_on(self) -> Iterator[Started]:
+        """Signals to us are for the program; we end when it does."""
+        before = {number: signal.signal(number, self._pass_on) for number in _numbers()}
+        try:
+            yield self
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
+        self._asked += 1
+        # The terminal sends Ctrl+C to everybody in the foreground. Twice would break off the program's own end; asked
+        # again and again, it gets it from us too.
+        if number == signal.SIGINT and self._asked < 3 and (sys.platform == "win32" or _in_foreground()):
+            return
+        with contextlib.suppress(OSError):
+            self._process.send_signal(signal.SIGTERM if sys.platform == "win32" else number)
+
+
+def _numbers() -> list[int]:
+    numbers: list[int] = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform == "win32":
+        numbers.append(signal.SIGBREAK)
+    elif signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # ignored: under nohup
+        numbers.append(signal.SIGHUP)
+    return numbers
+
+
+def _in_foreground() -> bool:
+    """Whether a terminal sends its Ctrl+C to us, and so to the program."""
+    if sys.platform == "win32":
+        return True
+    for fd in range(3):
+        try:
+            if os.tcgetpgrp(fd) == os.getpgrp():
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _started(pid: int) -> float | None:
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.Error:
+        return None

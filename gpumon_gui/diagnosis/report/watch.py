@@ -1,0 +1,125 @@
+"""Knows: how a report says what a watched program did. Must not know: rules, how it was watched.
+
+Facts: ``jobs[]`` and ``window`` of the judged part, and ``watch`` about the watching itself: ``seconds``, ``stable``,
+``steady_s``, ``ended``, ``exit_code``, ``run_s``, ``energy_j {device: joules}``, ``turns[] {from_s, code, title}``,
+``notes[]`` (sentences).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gpumon_gui.core.formatters import duration, percent, watts
+from gpumon_gui.core.messages import _
+
+#: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
+_WORKS = 0.5
+
+
+def is_watch(report: Mapping[str, Any]) -> bool:
+    """Whether behaviour was judged, and nothing else."""
+    facts = report["facts"]
+    return "watch" in facts or ("window" in facts and "environments" not in facts)
+
+
+def sentences(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """One line per program: what it is, and how busy it kept the GPU."""
+    held = {finding["subject"] for finding in report["findings"] if finding["severity"] != "info"}
+    return [
+        {"verdict": "fails" if job.get("subject") in held else "claimed", "text": _sentence(job)}
+        for job in report["facts"].get("jobs", ())
+        if isinstance(job, Mapping)
+    ]
+
+
+def closing(report: Mapping[str, Any]) -> list[str]:
+    """What to make of it where no finding acts."""
+    if any(finding["severity"] != "info" for finding in report["findings"]):
+        return []
+    jobs = [job for job in report["facts"].get("jobs", ()) if isinstance(job, Mapping)]
+    watch = report["facts"].get("watch", {})
+    if not jobs:
+        return []
+    if watch.get("stable") is False:
+        return [_("Too little was seen for a verdict: watch for longer.")]
+    if all((_number(job, "activity", "busy") or 0.0) >= _WORKS for job in jobs):
+        return [_("Nothing that was looked for holds the GPU back.")]
+    return [_("No cause was found for what the GPU does not do.")]
+
+
+def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What was watched, how long, and what changed meanwhile; nothing without ``watch``."""
+    watch = facts.get("watch")
+    if not isinstance(watch, Mapping):
+        return []
+    lines = [_watched(watch)]
+    if watch.get("run_s") is not None:
+        lines.append(_ended(watch))
+    energy = watch.get("energy_j")
+    if isinstance(energy, Mapping):
+        words = _("{device} used {energy} Wh in that time, by all programs together.")
+        lines += [words.format(device=device, energy=f"{joules / 3600:.2g}") for device, joules in energy.items()]
+    lines += [str(note) for note in watch.get("notes", ())]
+    turns = [turn for turn in watch.get("turns", ()) if isinstance(turn, Mapping)]
+    tables = []
+    if len(turns) > 1:
+        rows = [[duration(float(turn["from_s"])), str(turn["title"]), str(turn["code"] or "")] for turn in turns]
+        tables = [
+            {
+                "title": _("What changed meanwhile"),
+                "columns": [_("From"), _("Verdict"), _("Cause")],
+                "rows": rows,
+            }
+        ]
+    return [{"title": _("What was watched"), "lines": lines, "tables": tables}]
+
+
+def name(job: Mapping[str, Any]) -> str:
+    """``python (pid 4711, PyTorch)``."""
+    program = job.get("program", {})
+    inside = ", ".join(str(part) for part in (job.get("subject"), program.get("framework")) if part)
+    called = program.get("name")
+    return f"{called} ({inside})" if called else inside
+
+
+def _sentence(job: Mapping[str, Any]) -> str:
+    busy, power, cores = (
+        _number(job, "activity", "busy"),
+        _number(job, "activity", "power_w"),
+        _number(job, "cpu", "cores"),
+    )
+    parts = []
+    if busy is not None:
+        device = job.get("activity", {}).get("device") or "GPU"
+        parts.append(_("{device} busy {share} of the time").format(device=device, share=percent(busy)))
+    else:
+        parts.append(_("no work of it on a GPU was seen"))
+    if power is not None:
+        parts.append(watts(power))
+    if cores is not None:
+        parts.append(_("CPU: {cores} cores").format(cores=f"{cores:.1f}"))
+    return f"{name(job)}: {', '.join(parts)}"
+
+
+def _watched(watch: Mapping[str, Any]) -> str:
+    words = _("Watched for {seen}; the verdict is about the last {steady}, in which the work was of one kind.")
+    return words.format(seen=duration(float(watch["seconds"])), steady=duration(float(watch["steady_s"])))
+
+
+def _ended(watch: Mapping[str, Any]) -> str:
+    ran, code = duration(float(watch["run_s"])), watch.get("exit_code")
+    if not watch.get("ended"):
+        return _("The program still runs, for {time} so far.").format(time=ran)
+    if code is None:
+        return _("The program ended after {time}.").format(time=ran)
+    if code < 0:
+        return _("The program was ended by signal {signal} after {time}.").format(signal=-code, time=ran)
+    return _("The program ended with exit code {code} after {time}.").format(code=code, time=ran)
+
+
+def _number(job: Mapping[str, Any], *path: str) -> float | None:
+    found: Any = job
+    for key in path:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
