@@ -15,6 +15,7 @@ from gpumon_gui.app.desktop import Desktop
 from gpumon_gui.app.ending import Ending
 from gpumon_gui.app.faults import Faults
 from gpumon_gui.app.first import Entry
+from gpumon_gui.app.logging_out import open_log
 from gpumon_gui.app.origins import Origin, make_live_origin
 from gpumon_gui.app.preferences import Preferences, chosen_language, open_settings
 from gpumon_gui.app.screenshot import Photographer
@@ -31,6 +32,7 @@ from gpumon_gui.ui.widgets.message_bar import Tone
 def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B008 - frozen
     """Open the window and stay until it ends; the exit code. Raises GpumonError when there is nothing to show."""
     logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    log = open_log(arguments)
     _name_for_task_bar()
     qInstallMessageHandler(_on_qt_message)
     app = QApplication(sys.argv[:1])
@@ -64,7 +66,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     preferences.apply_to_window(arguments.page)
     if repairs:
         window.message.say("\n".join(repairs), Tone.ATTENTION)
-    faults = Faults(window)
+    faults = Faults(window, log.last_lines)
     signals = EndSignals()
     window.closing.connect(ending.leave)
     signals.received.connect(ending.leave)
@@ -91,6 +93,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     ended = shut_down(window, origin)
     signals.close()
     faults.close()
+    log.close()
     if not ended.is_over:
         leave(code)
     window.hide()

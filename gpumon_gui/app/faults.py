@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
 import traceback
+from collections.abc import Callable
 from types import TracebackType
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
-from PySide6.QtWidgets import QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
+from gpumon_gui import __version__
 from gpumon_gui.core.messages import _
+from gpumon_gui.core.redact import Private, redact_text
 
 _log = logging.getLogger("gpumon.faults")
 
@@ -20,17 +24,27 @@ class Faults(QObject):
 
     _raised = Signal(str)
 
-    def __init__(self, window: QWidget) -> None:
+    def __init__(self, window: QWidget, last_lines: Callable[[], tuple[str, ...]] = tuple) -> None:
+        """``last_lines`` gives the newest lines of the program's log."""
         super().__init__(window)
         self._window = window
+        self._last_lines = last_lines
         self._has_told = False
         self._raised.connect(self._tell, Qt.ConnectionType.QueuedConnection)
         self._before = sys.excepthook
+        self._thread_before = threading.excepthook
         sys.excepthook = self._hook
+        threading.excepthook = self._thread_hook
 
     def close(self) -> None:
         """Let go of the hook."""
         sys.excepthook = self._before
+        threading.excepthook = self._thread_before
+
+    def _thread_hook(self, failed: threading.ExceptHookArgs) -> None:
+        """In the thread that fails; the signal crosses to the GUI thread."""
+        if failed.exc_value is not None:
+            self._hook(failed.exc_type, failed.exc_value, failed.exc_traceback)
 
     def _hook(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if issubclass(kind, KeyboardInterrupt):
@@ -49,6 +63,17 @@ class Faults(QObject):
         box.setWindowTitle("GPUMon")
         box.setText(_("An internal fault in GPUMon; please report it."))
         box.setInformativeText(_("The program goes on. Further faults are only logged."))
-        box.setDetailedText(trace)
+        private = Private.of_this_machine()
+        details = "\n".join([f"GPUMon {__version__}", trace, *self._last_lines()])
+        box.setDetailedText(redact_text(details, private))
+        self._copy = box.addButton(_("Copy"), QMessageBox.ButtonRole.ActionRole)
+        self._copy.clicked.disconnect()  # it copies; it does not close
+        self._copy.clicked.connect(self._on_copy)
+        box.addButton(QMessageBox.StandardButton.Close)
+        self._details = box.detailedText()
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
+
+    @Slot()
+    def _on_copy(self) -> None:
+        QApplication.clipboard().setText(self._details)

@@ -1,0 +1,72 @@
+"""The program's own log: what was said is in the file, and nothing that is wrong with the file stops anybody."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gpumon_gui.system import log_file
+from gpumon_gui.system.log_file import LogFile
+
+LOGGER = "gpumon.test_log_file"
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[LogFile]:
+    made = LogFile(tmp_path / "日志", LOGGER)
+    made.open()
+    yield made
+    made.close()
+
+
+def test_what_is_logged_is_in_the_file_and_in_memory(opened: LogFile) -> None:
+    logging.getLogger(LOGGER).info("hello %s", "世界\udcff")
+    opened.close()
+    assert opened.file is not None
+    assert "INFO gpumon.test_log_file: hello 世界" in opened.file.read_text(encoding="utf-8")
+    assert opened.last_lines()[-1].endswith("hello 世界\udcff")
+
+
+def test_the_file_is_turned_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_file, "MOST_BYTES", 10_000)
+    made = LogFile(tmp_path, LOGGER)
+    made.open()
+    for number in range(1000):
+        logging.getLogger(LOGGER).info("line %d %s", number, "x" * 60)
+    made.close()
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert files == ["gpumon.log", "gpumon.log.1", "gpumon.log.2", "gpumon.log.3"]
+    assert all(path.stat().st_size <= 10_200 for path in tmp_path.iterdir())
+    assert len(made.last_lines(10_000)) == log_file.KEPT_LINES
+
+
+def test_no_folder_leaves_the_lines_in_memory(tmp_path: Path) -> None:
+    (tmp_path / "logs").write_text("in the way")
+    made = LogFile(tmp_path / "logs", LOGGER)
+    made.open()
+    logging.getLogger(LOGGER).warning("still here")
+    assert made.file is None
+    assert made.last_lines()[-1].endswith("still here")
+    made.close()
+
+
+def test_a_disk_that_is_full_loses_lines_and_nothing_else(
+    opened: LogFile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_self: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(logging.StreamHandler, "flush", full)
+    logging.getLogger(LOGGER).error("lost")
+    opened.close()
+    assert capsys.readouterr().err == ""
+
+
+def test_it_leaves_no_thread_and_no_handler(opened: LogFile) -> None:
+    opened.close()
+    assert logging.getLogger(LOGGER).handlers == []
+    assert not [thread for thread in threading.enumerate() if "_monitor" in thread.name]
