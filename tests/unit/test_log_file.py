@@ -60,7 +60,7 @@ def test_a_disk_that_is_full_loses_lines_and_nothing_else(
     def full(_self: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(logging.StreamHandler, "flush", full)
+    monkeypatch.setattr(log_file._Quiet, "flush", full)
     logging.getLogger(LOGGER).error("lost")
     opened.close()
     assert capsys.readouterr().err == ""
