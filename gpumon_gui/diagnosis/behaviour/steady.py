@@ -112,15 +112,9 @@ def _gap(lower: Series, higher: Series) -> float:
 
 def _memory_there(window: Window, job: Job) -> int:
     """For a job that does not compute: when its memory reached half of what it has now."""
-    memory = total(
-        [
-            uses["process_memory_bytes"]
-            for t in job.processes
-            for uses in t.uses.values()
-            if "process_memory_bytes" in uses
-        ],
-        len(window),
-    )
+    name = "process_memory_bytes"
+    parts = [uses[name] for track in job.processes for uses in track.uses.values() if name in uses]
+    memory = total(parts, len(window))
     usual = middle(memory[len(memory) // 2 :])
     if not usual:
         return 0

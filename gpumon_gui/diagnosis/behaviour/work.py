@@ -71,7 +71,7 @@ def _on(window: Window, job: Job, others: Sequence[Job], key: DeviceKey) -> Work
     track = window.devices.get(key)
     if track is None:
         return None
-    alone = _alone(job, others, key)
+    alone = _alone(others, key)
     own = per_process(job, key, "process_gpu_utilization")
     if alone is False:
         return None if own is None else Work(key, track, False, np.minimum(own, 1.0), None)
@@ -85,7 +85,7 @@ def _on(window: Window, job: Job, others: Sequence[Job], key: DeviceKey) -> Work
     return None if busy is None else Work(key, track, alone, np.minimum(busy, 1.0), kernels)
 
 
-def _alone(job: Job, others: Sequence[Job], key: DeviceKey) -> bool | None:
+def _alone(others: Sequence[Job], key: DeviceKey) -> bool | None:
     sure = True
     for other in others:
         if key not in other.devices:

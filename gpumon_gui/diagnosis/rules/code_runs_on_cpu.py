@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.behaviour.causes import cpu_only as behaviour
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -204,6 +205,8 @@ def _printed(view: View) -> Outcome:
 
 
 def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return behaviour.advise(view, hit)
     return (
         *(advice.say(_TODO[kind]) for kind in (hit.values["kind"],) if kind in _TODO),
         *better(view, _signs(view)),
@@ -223,12 +226,14 @@ RULE = Rule(
         how=N_(
             'Messages such as "GPU available: True, used: False" or "no device argument is passed to the Pipeline". A '
             "message that only says that the CPU computes counts less, and nothing when there is no usable GPU. In a "
-            "script: devices that are named as CPU, and models or batches that no line moves."
+            "script: devices that are named as CPU, and models or batches that no line moves. Watched: the program "
+            "keeps cores busy for seconds and has nothing on the GPU."
         ),
         wrong=N_("The CPU may have been chosen on purpose, for example by an option of the program."),
         todo=N_("Move the model and each batch to the GPU, or pass the device to the library that does it."),
     ),
     check=_check,
+    watch=behaviour.watch,
     needs=((*(f"signal:{kind}" for kind in _KINDS), *needs(*_IN_SCRIPT)),),
     advise=_advise,
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis import advice, in_profile
+from gpumon_gui.diagnosis.behaviour.causes import sync as behaviour
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope
@@ -43,7 +44,8 @@ _MANY = 3
 
 
 def _check(view: View) -> Outcome:
-    return _in_script(view, Lacks(("log",)))
+    outcome = _in_script(view, Lacks(("log",)))
+    return in_profile.weighed(in_profile.waiting_after_each_wait(view), outcome)
 
 
 def _in_script(view: View, outcome: Outcome) -> Outcome:
@@ -54,7 +56,11 @@ def _in_script(view: View, outcome: Outcome) -> Outcome:
     return joined
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return behaviour.advise(view, hit)
+    if view.known("profile"):
+        return (*better(view, _IN_SCRIPT), *in_profile.better(view, "sync"))
     return (
         advice.say(
             N_("Measure before you change it: one value fetched in a step that takes 100 ms costs next to nothing.")
@@ -79,7 +85,8 @@ RULE = Rule(
         how=N_(
             "In a script: values fetched, printed or waited for in the loop that computes gradients, in each turn "
             "and not "
-            "in every N-th."
+            "in every N-th. In a profile: idle time of the GPU that begins while the CPU waits for it, at least 15 "
+            "percent of the time."
         ),
         wrong=N_(
             "It is blamed more often than it is at fault: with long steps it costs a few percent at most. Only a "
@@ -89,7 +96,8 @@ RULE = Rule(
         todo=N_("Fetch values once in many steps, and add up on the GPU in between."),
     ),
     check=_check,
-    needs=(needs(*_IN_SCRIPT),),
+    watch=behaviour.watch,
+    needs=((*needs(*_IN_SCRIPT), "profile.sync_count"),),
     advise=_advise,
     links=(
         "https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html#avoid-unnecessary-cpu-gpu-synchronization",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import in_profile
+from gpumon_gui.diagnosis.behaviour.causes import transfers as behaviour
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
@@ -23,6 +25,10 @@ _IN_SCRIPT = (
 
 
 def _check(view: View) -> Outcome:
+    return in_profile.weighed(in_profile.waiting_for_copies(view), _in_script(view))
+
+
+def _in_script(view: View) -> Outcome:
     outcome = with_script(view, Lacks(("log",)), _CODE, _IN_SCRIPT)
     if not isinstance(outcome, Hit):
         return outcome
@@ -30,8 +36,10 @@ def _check(view: View) -> Outcome:
     return Hit(outcome.confidence, outcome.evidence + copies, outcome.values, outcome.severity, outcome.title)
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    return better(view, _IN_SCRIPT)
+def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return behaviour.advise(view, hit)
+    return (*better(view, _IN_SCRIPT), *in_profile.better(view, "transfers"))
 
 
 RULE = Rule(
@@ -46,12 +54,16 @@ RULE = Rule(
             "From ordinary (pageable) memory the driver copies twice and the CPU waits; from pinned memory copies run "
             "beside the computation."
         ),
-        how=N_("In a script: batches copied in the loop from a DataLoader without pin_memory=True."),
+        how=N_(
+            "In a script: batches copied in the loop from a DataLoader without pin_memory=True. In a profile: at "
+            "least 15 percent of the time only copies between computer and GPU run, or the CPU prepares them."
+        ),
         wrong=N_("Small batches and long steps do not notice the copies. A measurement decides."),
         todo=N_("Use pin_memory=True and non_blocking=True, and copy small types (uint8) rather than float32."),
     ),
     check=_check,
-    needs=(needs(*_IN_SCRIPT),),
+    watch=behaviour.watch,
+    needs=((*needs(*_IN_SCRIPT), "profile.gpu_copy_share"),),
     advise=_advise,
     links=("https://pytorch.org/tutorials/intermediate/pinmem_nonblock.html",),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis import advice, in_profile
+from gpumon_gui.diagnosis.behaviour.causes import input_pipeline as behaviour
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -96,7 +97,8 @@ _WORKERS_ADVICE = N_(
 
 
 def _check(view: View) -> Outcome:
-    return with_script(view, _known(view), _CODE, _signs(view))
+    outcome = with_script(view, _known(view), _CODE, _signs(view))
+    return in_profile.weighed(in_profile.waiting_for_data(view), outcome)
 
 
 def _signs(view: View) -> tuple[Sign, ...]:
@@ -124,8 +126,12 @@ def _known(view: View) -> Outcome:
     return CLEAR
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return behaviour.advise(view, hit)
     scripted = better(view, _signs(view))
+    if view.known("profile"):
+        return (*scripted, *in_profile.better(view, "workers", "cheaper-transforms", "slow-storage"))
     return (
         *scripted,
         advice.say(
@@ -150,7 +156,8 @@ RULE = Rule(
         why=N_("Reading, decoding and augmenting on few CPU cores is the most frequent reason for low GPU use."),
         how=N_(
             "Warnings of PyTorch Lightning and torch about the number of workers, and num_workers itself; in a "
-            "script how its data is loaded."
+            "script how its data is loaded. In a profile: at least 15 percent of the time the GPU is idle while the "
+            "program is in its data loader."
         ),
         wrong=N_(
             "The warnings look at numbers only: with small data in memory they mean nothing. Measurements over time "
@@ -159,6 +166,7 @@ RULE = Rule(
         todo=N_("Measure the loader alone, then change the number of workers or store the data ready to use."),
     ),
     check=_check,
+    watch=behaviour.watch,
     advise=_advise,
     links=("https://pytorch.org/docs/stable/data.html#multi-process-data-loading",),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, machine
+from gpumon_gui.diagnosis import advice, in_profile, machine
+from gpumon_gui.diagnosis.behaviour.causes import precision as behaviour
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -47,7 +48,8 @@ _TF_OLD = N_("This TensorFlow is older than 1.14 and has no automatic mixed prec
 def _check(view: View) -> Outcome:
     capability = machine.first_capability(view)
     signs = _IN_SCRIPT if capability is None or capability >= _TENSOR_CORES else ()
-    return with_script(view, _known(view), _CODE, signs)
+    outcome = with_script(view, _known(view), _CODE, signs)
+    return in_profile.weighed(in_profile.without_tensor_cores(view), outcome)
 
 
 def _known(view: View) -> Outcome:
@@ -67,7 +69,11 @@ def _known(view: View) -> Outcome:
     return Hit(Confidence.MEDIUM, cite(view, "tensorflow.version", _PRECISION), title=_TF_OLD)
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return behaviour.advise(view, hit)
+    if view.known("profile"):
+        return (*better(view, _IN_SCRIPT), *in_profile.better(view, "amp"))
     return (
         *better(view, _IN_SCRIPT),
         advice.say(
@@ -91,12 +97,14 @@ RULE = Rule(
         why=N_("The program then computes in float32 on the slower units, and nothing but a warning says so."),
         how=N_(
             "torch warns that it disables autocast; releases of TensorFlow before 1.14 have no such mode; a script "
-            "names none."
+            "names none. In a profile: matrix products and convolutions are at least 30 percent of the GPU's time, "
+            "and at most 10 percent of that is in kernels for tensor cores, by their names."
         ),
         wrong=N_("NVIDIA's own TensorFlow 1 images have the mode earlier."),
         todo=N_("Name the device and a supported type, or use a newer release."),
     ),
     check=_check,
+    watch=behaviour.watch,
     advise=_advise,
     links=("https://pytorch.org/docs/stable/amp.html",),
 )

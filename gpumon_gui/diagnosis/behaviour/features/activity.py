@@ -16,8 +16,8 @@ LEAST_BUSY: Final = 0.03
 #: SM activity over graphics activity: the share of the SMs that an average kernel keeps busy. Kernels with a block for
 #: every SM reach 0.6 and more; a quarter leaves three of four SMs without work.
 SMALL_FILL, FULL_FILL = 0.25, 0.4
-#: Power above that of the waiting GPU, as a share of what is left to the limit, per busy time. Any kernel that fills the
-#: SMs draws a third of the way to the limit and more, one that is limited by memory half of it.
+#: Power above that of the waiting GPU, as a share of what is left to the limit, per busy time. Any kernel that fills
+#: the SMs draws a third of the way to the limit and more, one that is limited by memory half of it.
 SMALL_LOAD, FULL_LOAD = 0.2, 0.35
 #: Memory controller's busy time per busy time. Kernels that fill a GPU move data for a good part of their time.
 SMALL_MEMORY, FULL_MEMORY = 0.05, 0.2

@@ -9,8 +9,8 @@ from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import mean, middle, rounded
 from gpumon_gui.diagnosis.behaviour.work import Work, engines_of, work_of
 
-#: Bytes per second and lane by PCIe generation, after line coding (PCI-SIG: 2.5 GT/s 8b/10b … 32 GT/s 128b/130b, 64 GT/s
-#: with FLITs).
+#: Bytes per second and lane by PCIe generation, after line coding (PCI-SIG: 2.5 GT/s 8b/10b … 32 GT/s 128b/130b, 64
+#: GT/s with FLITs).
 _LANE: Final = {1: 0.25e9, 2: 0.5e9, 3: 0.985e9, 4: 1.969e9, 5: 3.938e9, 6: 7.563e9}
 #: What is left of it for data: headers of packets with 256 bytes take about an eighth.
 _PAYLOAD: Final = 0.87
@@ -26,7 +26,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
 
     ``time``: share of the time that copies of this size take when one core makes them (pageable memory), at most 1;
     ``engine``: busy share of the copy engines (Windows); ``copies``: share of time in which the GPU did something
-    and no kernel ran.
+    and no kernel ran; ``peer_bytes_per_s``: the busiest NVLink direction.
     """
     if scene.job is None:
         return {}
@@ -42,6 +42,8 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     copies = None
     if busy is not None and kernels is not None and "gpu_utilization" in work.track.series:
         copies = max(0.0, busy - kernels)
+    links = (_rate(one, f"nvlink_{way}_bytes_per_s") for one in works for way in ("rx", "tx"))
+    peers = [rate for rate in links if rate is not None]
     return {
         "rx_bytes_per_s": rounded(rx, 0),
         "tx_bytes_per_s": rounded(tx, 0),
@@ -50,10 +52,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "time": rounded(min(1.0, most / min(_ONE_CORE, link or _ONE_CORE))) if most is not None else None,
         "engine": rounded(engine),
         "copies": rounded(copies),
-        "peer_bytes_per_s": rounded(
-            max((_rate(one, f"nvlink_{way}_bytes_per_s") or 0.0 for one in works for way in ("rx", "tx")), default=0.0),
-            0,
-        ),
+        "peer_bytes_per_s": rounded(max(peers), 0) if peers else None,
     }
 
 

@@ -1,0 +1,69 @@
+"""Knows: a program that computes on the CPU beside a GPU. Must not know: the other causes, what a program printed."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import tuning
+from gpumon_gui.diagnosis.behaviour.causes.picture import amount, counts, look, shares
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
+from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
+
+#: Imports and reading data keep one core busy for some seconds, rarely two, and rarely for so long.
+_LEAST_S = 4.0
+_ONE_CORE, _COMPUTES = 0.8, 1.7
+_LONG_S = 15.0
+#: A program that has opened the GPU may be starting (compiling, reading data): that takes a minute at most.
+_OPENED_S = 20.0
+_START_S = 60.0
+
+_NOTHING = N_("The program computes on the CPU ({cores} cores): it has nothing on the GPU")
+_OPENED = N_(
+    "The program computes on the CPU ({cores} cores) and leaves the GPU idle, although it has opened it: perhaps the "
+    "model "
+    "was not moved there"
+)
+
+
+def watch(view: View) -> Outcome:
+    """Judge a program by its behaviour."""
+    seen = look(view)
+    if not view.items("window.seen.devices"):
+        return Lacks(("window.seen.devices",))
+    if seen.cores is None:
+        return Lacks(("job.cpu.cores",))
+    if seen.busy is not None and seen.busy >= 0.005:
+        return CLEAR
+    if seen.cores < _ONE_CORE:
+        return CLEAR
+    values = {"cores": amount(seen.cores), "kind": "watched"}
+    evidence = (
+        *counts(view, "job.cpu.cores", "job.cpu.threads", "job.cpu.workers"),
+        *shares(view, "job.activity.busy", "job.cpu.machine"),
+    )
+    if view.known("job.activity.device"):
+        return _opened(seen.cores / max(1, seen.programs), seen.seconds, values, evidence)
+    if seen.seconds < _LEAST_S:
+        return Lacks(("job.program.seconds",))
+    framework = view.text("job.program.framework")
+    if seen.cores >= _COMPUTES:
+        confidence = Confidence.HIGH if framework and seen.seconds >= 8 else Confidence.MEDIUM
+    else:
+        confidence = Confidence.MEDIUM if framework and seen.seconds >= _LONG_S else Confidence.LOW
+    return Hit(confidence, evidence, values, severity=_severity(confidence), title=_NOTHING)
+
+
+def _opened(cores: float, seconds: float, values: dict[str, str], evidence: tuple[Evidence, ...]) -> Outcome:
+    if cores < _COMPUTES or seconds < _OPENED_S:
+        return CLEAR
+    confidence = Confidence.MEDIUM if seconds >= _START_S else Confidence.LOW
+    return Hit(confidence, evidence, values, severity=_severity(confidence), title=_OPENED)
+
+
+def _severity(confidence: Confidence) -> Severity | None:
+    return Severity.INFO if confidence is Confidence.LOW else None
+
+
+def advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    """Move model and data."""
+    return tuning.steps(view, "to-gpu")

@@ -1,0 +1,154 @@
+"""Knows: a GPU that waits for data, and for whom. Must not know: the other causes, what a program printed."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import tuning
+from gpumon_gui.diagnosis.behaviour.causes.picture import (
+    DATA_RATE,
+    FED,
+    FULL_CORE,
+    LEAST_S,
+    READS,
+    SEVERAL_CORES,
+    WELL_FED,
+    Picture,
+    amount,
+    cautious,
+    counts,
+    look,
+    lowered,
+    part,
+    pauses,
+    shares,
+    speeds,
+    transfer_confidence,
+)
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
+
+#: A GPU that is never busy at all is not fed too slowly: nothing was asked of it.
+_LEAST_BUSY = 0.01
+
+_FEW = N_(
+    "The GPU waits for data: it works {busy} of the time, while the {workers} loading processes have full cores "
+    "({cores} cores in all)"
+)
+_ALL = N_(
+    "The GPU waits for data: it works {busy} of the time, while preparing them takes all the CPU has ({cores} cores)"
+)
+_ONE = N_(
+    "The GPU waits for data: it works {busy} of the time, and one loading process has its core full while the others "
+    "wait"
+)
+_INSIDE = N_(
+    "The GPU waits for data: it works {busy} of the time, while the program prepares them itself ({cores} cores)"
+)
+_DISK = N_("The GPU waits for data from the disk: it works {busy} of the time, while {reads} are read")
+_UNKNOWN = N_(
+    "The GPU seems to wait for data: it works {busy} of the time, and the loading processes mostly wait too, perhaps "
+    "for "
+    "storage"
+)
+
+
+def watch(view: View) -> Outcome:
+    """Judge a program by its behaviour."""
+    seen = look(view)
+    if seen.busy is None:
+        return Lacks(("job.activity.busy",))
+    if seen.seconds < LEAST_S:
+        return Lacks(("job.program.seconds",))
+    busy = seen.busy
+    if pauses(view):
+        busy = view.number("job.phases.active") or busy
+    if busy >= WELL_FED or busy < _LEAST_BUSY:
+        return CLEAR
+    if seen.main is None:
+        return Lacks(("job.cpu.main",))
+    if transfer_confidence(seen) is not None:
+        return CLEAR
+    found = _limit(view, seen)
+    if found is None:
+        return CLEAR
+    kind, confidence = found
+    if busy >= FED:
+        confidence = cautious(confidence)
+    values = {
+        "kind": kind,
+        "busy": part(busy),
+        "workers": str(seen.workers),
+        "cores": amount(seen.workers_cores if kind in ("few", "all") else seen.cores),
+        "reads": _speed(seen),
+    }
+    title = {"few": _FEW, "all": _ALL, "one": _ONE, "inside": _INSIDE, "disk": _DISK, "unknown": _UNKNOWN}[kind]
+    evidence = (
+        *shares(view, "job.activity.busy", "job.activity.kernels", "job.activity.fill"),
+        *counts(
+            view, "job.cpu.cores", "job.cpu.main", "job.cpu.workers", "job.cpu.workers_cores", "job.activity.power_w"
+        ),
+        *shares(view, "job.phases.low_level", "job.phases.high_level"),
+        *speeds(view, "job.transfers.rx_bytes_per_s", "job.cpu.read_bytes_per_s"),
+    )
+    severity = Severity.INFO if confidence is Confidence.LOW else None
+    return Hit(lowered(confidence, seen), evidence, values, severity=severity, title=title)
+
+
+def _limit(view: View, seen: Picture) -> tuple[str, Confidence] | None:
+    """What is too slow, and how sure that is; None when it is not the data."""
+    by_kernels = {"full": Confidence.HIGH, None: Confidence.MEDIUM, "between": Confidence.MEDIUM}
+    if seen.workers_are_the_limit and seen.workers_cores >= 0.6:
+        if seen.size == "small":
+            # A small model fed by loaders with full cores; simulators of reinforcement learning wait for each other.
+            return (_which(view, seen), Confidence.MEDIUM) if seen.workers_full >= 1 else None
+        return _which(view, seen), by_kernels.get(seen.size, Confidence.LOW)
+    if seen.size == "small" and (seen.rate or 0.0) < DATA_RATE:
+        return None
+    if (seen.reads or 0.0) >= READS and (seen.main or 0.0) < FULL_CORE:
+        sure = seen.size == "full" and seen.uneven
+        return "disk", Confidence.HIGH if sure and (seen.reads or 0.0) >= 5 * READS else Confidence.MEDIUM
+    if (seen.main or 0.0) >= SEVERAL_CORES:
+        return "inside", by_kernels.get(seen.size, Confidence.LOW) if seen.uneven else Confidence.MEDIUM
+    if (seen.main or 0.0) >= FULL_CORE:
+        # One thread at its limit may also be a loop that starts kernels: data come in batches, and much of them.
+        if seen.size != "full" and seen.size is not None:
+            return None
+        if not seen.uneven and (seen.rate or 0.0) < DATA_RATE:
+            return None
+        both = seen.uneven and (seen.rate or 0.0) >= DATA_RATE
+        return "inside", Confidence.MEDIUM if both or seen.size == "full" else Confidence.LOW
+    if seen.workers >= 1 and seen.uneven and seen.size != "small":
+        return "unknown", Confidence.LOW
+    return None
+
+
+def _which(view: View, seen: Picture) -> str:
+    machine, cores = view.number("job.cpu.machine"), view.number("job.cpu.machine_cores")
+    if (machine or 0.0) >= 0.85 or (cores and seen.workers_cores >= 0.8 * cores):
+        return "all"
+    if seen.workers_full == 1 and seen.workers >= 3 and seen.workers_cores < 0.5 * seen.workers + 0.5:
+        return "one"
+    return "few"
+
+
+def _speed(seen: Picture) -> str:
+    return f"{(seen.reads or 0.0) / 1e6:.0f} MB/s"
+
+
+def advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    """What to change, by what is too slow."""
+    kind = hit.values.get("kind", "unknown")
+    machine = int(view.number("job.cpu.machine_cores") or 0)
+    now = int(view.number("job.cpu.workers") or 0)
+    # Twice as many as now, but a core each, less one for the program itself.
+    more = max(2, min(max(4, 2 * now), machine - 1)) if machine else max(4, 2 * now)
+    topics = {
+        "few": ("measure-loader", "workers", "cheaper-transforms"),
+        "all": ("measure-loader", "cheaper-transforms"),
+        "one": ("one-process", "workers"),
+        "inside": ("measure-loader", "workers", "cheaper-transforms"),
+        "disk": ("slow-storage", "workers"),
+        "unknown": ("measure-loader", "slow-storage", "workers"),
+    }[kind if kind in ("few", "all", "one", "inside", "disk") else "unknown"]
+    return tuning.steps(view, *topics, workers=more, pid=int(view.number("job.program.pid") or 0) or None)

@@ -1,0 +1,205 @@
+"""Knows: the figures of a watched program that several rules share, and the questions they ask first. Must not know:
+the rules.
+
+Thresholds stand beside what they part. Shares are of time, 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from gpumon_gui.core.formatters import percent, speed
+from gpumon_gui.diagnosis.behaviour.measured import measured
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Evidence
+
+#: Fewer seconds of the steady part say nothing: NVML's figures look back up to one.
+LEAST_S: Final = 2.5
+#: A verdict of high confidence needs so many.
+SURE_S: Final = 4.0
+#: At least so busy a GPU is no victim of what feeds it; between both it is debatable.
+FED, WELL_FED = 0.7, 0.85
+#: The program's own thread is the limit when its core is full; tick accounting makes 0.85 to 1 of that.
+FULL_CORE: Final = 0.85
+#: More than one core's work in one process: threads that decode or compute.
+SEVERAL_CORES: Final = 1.3
+#: What a disk delivers at least when it is the limit (random reads of small files from a spinning disk: 10 MB/s).
+READS: Final = 10e6
+#: Starting kernels alone moves up to about 100 MB/s of commands to the GPU: more than this is data.
+DATA_RATE: Final = 150e6
+
+_ORDER: Final = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What rules read again and again; None is unknown."""
+
+    seconds: float
+    busy: float | None
+    kernels: float | None
+    size: str | None
+    size_by: str | None
+    alone: bool | None
+    devices: int
+    cores: float | None
+    main: float | None
+    programs: int
+    workers: int
+    workers_listed: int
+    workers_cores: float
+    workers_full: int
+    reads: float | None
+    rate: float | None
+    copy_time: float | None
+    link_share: float | None
+    engine: float | None
+    copies: float | None
+    variation: float | None
+    idle: float | None
+    gaps: int
+
+    @property
+    def per_program(self) -> float | None:
+        """Cores per process that uses a GPU: ranks feed a GPU each."""
+        return None if self.cores is None else self.cores / max(1, self.programs)
+
+    @property
+    def uneven(self) -> bool:
+        """Teeth: the busy share swings, or falls to nothing again and again."""
+        return (self.variation or 0.0) >= 0.25 or (self.idle or 0.0) >= 0.15
+
+    @property
+    def workers_are_the_limit(self) -> bool:
+        """Helper processes with (nearly) full cores."""
+        return self.workers_full >= 1 or (self.workers >= 1 and self.workers_cores >= 0.7 * self.workers)
+
+    @property
+    def traffic_known(self) -> bool:
+        """Whether copies can be told from kernels at all."""
+        return self.rate is not None or self.engine is not None or self.copies is not None
+
+
+def look(view: View) -> Picture:
+    """The picture of the subject."""
+    number = view.number
+
+    def count(path: str) -> int:
+        return int(number(path) or 0)
+
+    rates = [rate for rate in (number(f"job.transfers.{way}_bytes_per_s") for way in ("rx", "tx")) if rate is not None]
+    return Picture(
+        seconds=number("job.program.seconds") or 0.0,
+        busy=number("job.activity.busy"),
+        kernels=number("job.activity.kernels"),
+        size=view.text("job.activity.size"),
+        size_by=view.text("job.activity.size_by"),
+        alone=view.flag("job.activity.alone"),
+        devices=count("job.activity.devices"),
+        cores=number("job.cpu.cores"),
+        main=number("job.cpu.main"),
+        programs=count("job.cpu.programs"),
+        workers=count("job.cpu.workers"),
+        workers_listed=count("job.cpu.workers_listed"),
+        workers_cores=number("job.cpu.workers_cores") or 0.0,
+        workers_full=count("job.cpu.workers_full"),
+        reads=number("job.cpu.read_bytes_per_s"),
+        rate=max(rates, default=None),
+        copy_time=number("job.transfers.time"),
+        link_share=number("job.transfers.link_share"),
+        engine=number("job.transfers.engine"),
+        copies=number("job.transfers.copies"),
+        variation=number("job.phases.variation"),
+        idle=number("job.phases.idle"),
+        gaps=count("job.phases.gaps"),
+    )
+
+
+def transfer_confidence(seen: Picture) -> Confidence | None:
+    """How sure it is that copies between host and GPU take the time; None when they do not.
+
+    Traffic alone proves nothing: copies beside kernels cost nothing. The GPU must be seen to wait for them.
+    """
+    if seen.busy is None:
+        return None
+    time = max(seen.copy_time or 0.0, seen.link_share or 0.0, seen.engine or 0.0, seen.copies or 0.0)
+    if seen.kernels is not None:
+        if seen.kernels >= 0.6 or time < max(0.35, 1.2 * seen.kernels):
+            return None
+        sure = time >= 0.6 and seen.kernels <= 0.3
+    else:
+        if seen.size == "full" and seen.busy >= 0.5:
+            return None
+        if time < 0.6 and not ((seen.link_share or 0.0) >= 0.4 and seen.size == "small"):
+            return None
+        sure = False
+    if seen.workers_are_the_limit and (seen.link_share or 0.0) < 0.5:
+        return Confidence.LOW  # the copies may only be as fast as the data come
+    if not sure and seen.kernels is None and seen.size == "full":
+        return Confidence.LOW
+    return lowered(Confidence.HIGH if sure else Confidence.MEDIUM, seen)
+
+
+def pauses(view: View) -> bool:
+    """Whether the GPU works in phases with long pauses between, in which the program itself is busy, and not those who
+    prepare data: they would work all the time."""
+    gaps, active = view.number("job.phases.gaps_enclosed"), view.number("job.phases.active")
+    length, part = view.number("job.phases.gap_s"), view.number("job.phases.gap_share")
+    if gaps is None or active is None or length is None or part is None:
+        return False
+    if gaps < 1 or active < 0.5 or length < 1.5 or not 0.05 <= part <= 0.9:
+        return False
+    cpu, writes = view.number("job.phases.cpu_in_gaps"), view.number("job.phases.write_in_gaps")
+    if (cpu is None or cpu < 0.6) and (writes is None or writes < 20e6):
+        return False
+    helpers, before = view.number("job.phases.workers_in_gaps"), view.number("job.phases.workers_in_work")
+    # Loading processes that work before, in and after the pause: a queue that runs empty now and then.
+    return helpers is None or before is None or before < 0.7 or helpers < 0.7 * before
+
+
+def lowered(confidence: Confidence, seen: Picture) -> Confidence:
+    """One step less for little time, and for a GPU that may be shared; at most medium where only the driver's count per
+    process is left."""
+    step = _ORDER.index(confidence)
+    step += seen.seconds < SURE_S
+    step += seen.alone is not True
+    return _ORDER[min(step, len(_ORDER) - 1)]
+
+
+def cautious(confidence: Confidence) -> Confidence:
+    """One step less."""
+    return _ORDER[min(_ORDER.index(confidence) + 1, len(_ORDER) - 1)]
+
+
+def shares(view: View, *paths: str) -> tuple[Evidence, ...]:
+    """Evidence from shares of time, in percent."""
+    return _evidence(view, paths, lambda value: percent(value, 0 if value >= 0.1 or value == 0 else 1))
+
+
+def speeds(view: View, *paths: str) -> tuple[Evidence, ...]:
+    """Evidence from bytes per second."""
+    return _evidence(view, paths, speed)
+
+
+def counts(view: View, *paths: str) -> tuple[Evidence, ...]:
+    """Evidence from plain numbers: cores, processes, watts, seconds."""
+    return _evidence(view, paths, lambda value: f"{value:g}")
+
+
+def _evidence(view: View, paths: tuple[str, ...], write: Callable[[float], str]) -> tuple[Evidence, ...]:
+    known = ((path, view.number(path)) for path in paths)
+    return tuple(measured(view, path, write(value)) for path, value in known if value is not None)
+
+
+def amount(value: float | None) -> str:
+    """Cores in a sentence: ``2.9``, ``12``."""
+    if value is None:
+        return "?"
+    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+
+
+def part(value: float | None) -> str:
+    """A share in a sentence: ``17 %``."""
+    return "?" if value is None else percent(value)
