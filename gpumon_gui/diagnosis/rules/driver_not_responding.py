@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -17,6 +18,17 @@ def _check(view: View) -> Outcome:
     if stopped is not None:
         return Hit(Confidence.MEDIUM, quote(stopped) + cite(view, "driver.version"), severity=Severity.CRASHES)
     return CLEAR if responding else Lacks(("driver.responding",))
+
+
+def _watch(view: View) -> Outcome:
+    devices = [part for part in parts(view, "window.health.devices") if part.text("state") is not None]
+    if not devices:
+        return Lacks(("window.health.devices",))
+    silent = [part for part in devices if part.text("state") == "not_answering"]
+    if not silent:
+        return CLEAR
+    names = ", ".join(f"{part.label} ({part.text('name') or '?'})" for part in silent)
+    return Hit(Confidence.HIGH, (measured(view, "window.health.devices", f"{names}: no answer"),))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -48,6 +60,8 @@ RULE = Rule(
         todo=N_("Restart, then update the driver; if it returns, check the card and its power."),
     ),
     check=_check,
+    watch=_watch,
+    watch_scope=Scope.MACHINE,
     advise=_advise,
     explains=("code-runs-on-cpu",),
 )

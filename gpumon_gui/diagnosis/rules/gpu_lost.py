@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -28,6 +29,17 @@ def _check(view: View) -> Outcome:
         return Hit(Confidence.MEDIUM, quote(unknown))
     works = view.flag("driver.nvidia_smi_works")
     return CLEAR if works or error is not None else Lacks((_ERROR,))
+
+
+def _watch(view: View) -> Outcome:
+    devices = [part for part in parts(view, "window.health.devices") if part.text("state") is not None]
+    if not devices:
+        return Lacks(("window.health.devices",))
+    lost = [part for part in devices if part.text("state") == "lost"]
+    if not lost:
+        return CLEAR
+    names = ", ".join(f"{part.label} ({part.text('name') or '?'})" for part in lost)
+    return Hit(Confidence.HIGH, (measured(view, "window.health.devices", f"{names}: lost"),))
 
 
 def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -57,6 +69,8 @@ RULE = Rule(
         todo=N_("Restart, then look for a fault of power, slot or card."),
     ),
     check=_check,
+    watch=_watch,
+    watch_scope=Scope.MACHINE,
     advise=_advise,
     explains=("driver-not-responding",),
 )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import tuning_devices
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope
+from gpumon_gui.diagnosis.out_of_memory import size_text
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
 from gpumon_gui.diagnosis.script.sign import advise as better
 
@@ -27,13 +30,51 @@ _IN_SCRIPT = (
         title=_KEEPS,
     ),
 )
+#: A rise over this time, in nearly all of its parts, does not end by itself.
+_SURE_S = 8.0
+_SURE_TREND = 0.9
+_WATCHED = N_("The program takes {rate} more of {gpu} every minute: it is full in about {time}")
 
 
 def _check(view: View) -> Outcome:
     return with_script(view, Lacks(("log",)), _CODE, _IN_SCRIPT)
 
 
+def _watch(view: View) -> Outcome:
+    devices = [part for part in parts(view, "job.memory.devices") if part.text("growth") is not None]
+    if not devices:
+        return Lacks(("job.memory.devices",))
+    rising = [part for part in devices if part.text("growth") == "steady" and part.number("growth_bytes_per_s")]
+    if not rising:
+        return CLEAR
+    first = min(rising, key=lambda part: part.number("full_in_s") or 0.0)
+    per_s, grown = first.number("growth_bytes_per_s") or 0.0, first.number("growth_bytes") or 0.0
+    seconds, left = first.number("growth_s") or 0.0, first.number("full_in_s")
+    values = {"gpu": first.label, "rate": size_text(per_s * 60), "time": "?" if left is None else _duration(left)}
+    evidence = (
+        measured(
+            view,
+            "job.memory.devices",
+            f"{first.label} +{size_text(grown)} in {seconds:.0f} s",
+            f"rising in {first.number('rising_parts') or 0:.0f} of {first.number('parts') or 0:.0f} parts",
+        ),
+    )
+    # A GPU that works while it rises is no program that is still being started.
+    works = (view.number("job.memory.gpu_busy_mean") or 0.0) >= 0.03
+    sure = works and seconds >= _SURE_S and (first.number("trend") or 0.0) >= _SURE_TREND
+    return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values, title=_WATCHED)
+
+
+def _duration(seconds: float) -> str:
+    """``95 s``, ``12 min``, ``3.5 h``."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return (*tuning_devices.keep_no_graph(view), *tuning_devices.memory_snapshot(view))
     return better(view, _IN_SCRIPT)
 
 
@@ -49,12 +90,14 @@ RULE = Rule(
         how=N_(
             "In a script: a loss that is added up or kept in a list across steps without .detach() or .item(); it "
             "holds "
-            "the graph it was computed by."
+            "the graph it was computed by. Watched: a rise of at least 64 MiB and 2 percent in most parts of the time, "
+            "which does not slow down, is no single step, and is no data that is being loaded."
         ),
         wrong=N_("Kept losses may be needed for a later backward pass in another function."),
         todo=N_("Keep values only: loss.detach() or, once in many steps, loss.item()."),
     ),
     check=_check,
+    watch=_watch,
     needs=(needs(*_IN_SCRIPT),),
     advise=_advise,
     links=("https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory",),

@@ -1,4 +1,4 @@
-"""Knows: a GPU with hardly any free memory at this moment. Must not know: the other rules."""
+"""Knows: a GPU with hardly any free memory. Must not know: the other rules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis import advice, tuning_devices
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.out_of_memory import size_text
@@ -14,6 +15,17 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 
 #: A context alone needs some 300 MiB: with less than this share of a usual card nothing new can start.
 _FULL_SHARE = 0.97
+#: Watched, with what the driver keeps counted as used: from here on a card is nearly full, from the second one surely.
+#: Frameworks that plan their memory stop before (JAX at 75 percent, vLLM at 90).
+_WATCHED_SHARE = 0.95
+_SURE_SHARE = 0.97
+#: A program that holds less than this of a full card is not who fills it.
+_HOLDS_SHARE = 0.5
+
+_WATCHED = N_("{gpu} has {free} of {total} left: the next allocation may fail. This program holds {held} of it")
+_OTHERS = N_(
+    "{gpu} has {free} of {total} left: the next allocation may fail. Others hold {others}, this program {held}"
+)
 
 
 def _check(view: View) -> Outcome:
@@ -38,7 +50,51 @@ def _sizes(gpu: Any) -> tuple[float | None, float | None]:
     return (used if isinstance(used, int | float) else None), (total if isinstance(total, int | float) else None)
 
 
-def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
+def _watch(view: View) -> Outcome:
+    judged = [part for part in parts(view, "job.memory.devices") if part.number("used_share") is not None]
+    if not judged:
+        return Lacks(("job.memory.devices",))
+    fullest = max(judged, key=lambda part: part.number("used_share") or 0.0)
+    share, total = fullest.number("used_share") or 0.0, fullest.number("total_bytes")
+    if share < _WATCHED_SHARE or total is None:
+        return CLEAR
+    held, others = fullest.number("job_bytes"), fullest.number("others_bytes")
+    free = fullest.number("free_bytes")
+    values = {
+        "gpu": fullest.label,
+        "free": size_text(total * (1 - share) if free is None else free),
+        "total": size_text(total),
+        "held": "?" if held is None else size_text(held),
+        "others": "?" if others is None else size_text(others),
+    }
+    evidence = (measured(view, "job.memory.devices", f"{fullest.label} {share:.1%} used", *_holders(fullest)),)
+    alone = held is None or held >= _HOLDS_SHARE * total
+    return Hit(
+        Confidence.HIGH if share >= _SURE_SHARE else Confidence.MEDIUM,
+        evidence,
+        values,
+        title=_WATCHED if alone else _OTHERS,
+    )
+
+
+def _holders(part: Part) -> tuple[str, ...]:
+    """Who holds it, as evidence."""
+    told = []
+    for one in part.parts("holders"):
+        pid, size = one.number("pid"), one.number("bytes")
+        if pid is not None and size is not None:
+            told.append(f"pid {pid:.0f} {one.text('name') or ''}".rstrip() + f": {size_text(size)}")
+    return tuple(told)
+
+
+def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return (
+            advice.say(
+                N_("End other programs on this GPU that nobody needs; the evidence above names who holds what.")
+            ),
+            *tuning_devices.need_less_memory(view),
+        )
     return (
         advice.say(N_("See who holds it; TensorFlow and JAX take most of it on purpose:"), "nvidia-smi"),
         advice.say(N_("End what nobody needs before you start another program on this GPU.")),
@@ -54,10 +110,14 @@ RULE = Rule(
     help=Help(
         what=N_("Whether a GPU has memory left at this moment."),
         why=N_("A program needs some 300 MiB only to open the GPU."),
-        how=N_("At least 97 percent of the memory is in use."),
+        how=N_(
+            "At least 97 percent of the memory is in use; watched over a while, at least 95 percent at its end, with "
+            "everything that other programs hold."
+        ),
         wrong=N_("A running training may be meant to use all of it."),
         todo=N_("End other programs, or choose another GPU."),
     ),
     check=_check,
+    watch=_watch,
     advise=_advise,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
@@ -14,6 +15,19 @@ _LIMIT = "smi-power-limit"
 #: A limit below this share of the card's default is set low on purpose or by mistake.
 _LOW_SHARE = 0.8
 _LIMITED = N_("The GPU's power limit is {limit} W, far below its default of {default} W")
+#: Share of the time under load with the brake on, or with the power cap on.
+_BRAKED, _CAPPED = 0.1, 0.5
+#: Held down: a card at its normal limit keeps two thirds of its highest clock and more in the heaviest work (an H200 75
+#: percent in large matrix products).
+_SLOW_CLOCK = 0.6
+#: The cap works although the card draws far less than its limit: something else than the limit holds it.
+_FAR_BELOW = 0.7
+_COOL_C = 10.0
+_LEAST_S = 3.0
+_SLOWED = N_(
+    "{gpu} is held down by the power that the computer gives it: {power} W of a limit of {limit} W, at {clock} of "
+    "{top} MHz"
+)
 
 
 def _check(view: View) -> Outcome:
@@ -32,6 +46,58 @@ def _check(view: View) -> Outcome:
     values = {"limit": f"{current.values['watts']:.0f}", "default": f"{default.values['watts']:.0f}"}
     confidence = Confidence.HIGH if capped is not None else Confidence.MEDIUM
     return Hit(confidence, quote(current, default, capped), values, title=_LIMITED)
+
+
+def _watch(view: View) -> Outcome:
+    devices = [part for part in parts(view, "job.clocks.devices") if (part.number("loaded_s") or 0.0) >= _LEAST_S]
+    if not any(part.number("power_cap_share") is not None for part in devices):
+        return Lacks(("job.clocks.devices",))
+    for part in devices:
+        judged = _held_down(part)
+        if judged is None:
+            continue
+        confidence, title = judged
+        values = {
+            "gpu": part.label,
+            "power": _written(part.number("power_w")),
+            "limit": _written(part.number("power_limit_w")),
+            "default": _written(part.number("power_limit_default_w")),
+            "clock": _written(part.number("clock_mhz")),
+            "top": _written(part.number("clock_max_mhz")),
+        }
+        evidence = measured(
+            view,
+            "job.clocks.devices",
+            f"{part.label} {values['power']} W of {values['limit']} W",
+            f"SM clock {values['clock']} of {values['top']} MHz",
+            f"power cap {part.number('power_cap_share') or 0.0:.0%}",
+            f"power brake {part.number('brake_share') or 0.0:.0%} of the time under load",
+        )
+        return Hit(confidence, (evidence,), values, title=title)
+    return CLEAR
+
+
+def _held_down(part: Part) -> tuple[Confidence, str | None] | None:
+    brake, cap = part.number("brake_share") or 0.0, part.number("power_cap_share") or 0.0
+    if brake >= _BRAKED:
+        return Confidence.HIGH, None
+    hottest, hot = part.number("temperature_high_c"), part.number("slowdown_c")
+    cool = hottest is not None and hot is not None and hottest < hot - _COOL_C
+    if (part.number("slowdown_share") or 0.0) >= _CAPPED and cool and not part.number("thermal_share"):
+        return Confidence.MEDIUM, None
+    limit, default = part.number("power_limit_w"), part.number("power_limit_default_w")
+    clock, share = part.number("clock_share"), part.number("power_share")
+    if limit is not None and default is not None and cap >= _CAPPED and limit < _LOW_SHARE * default:
+        return Confidence.HIGH, _LIMITED
+    if cap >= _CAPPED and clock is not None and clock < _SLOW_CLOCK:
+        if share is not None and share < _FAR_BELOW:
+            return Confidence.MEDIUM, _SLOWED
+        return (Confidence.LOW, _SLOWED) if share is not None and default is None else None
+    return None
+
+
+def _written(value: float | None) -> str:
+    return "?" if value is None else f"{value:.0f}"
 
 
 def _active(signal: Signal) -> bool:
@@ -62,12 +128,14 @@ RULE = Rule(
         why=N_("A limit far below the default, or the brake that a power supply pulls, can halve the speed."),
         how=N_(
             "nvidia-smi -q shows the HW Power Brake as active, or a limit below 80 percent of the default. SW Power "
-            "Cap at the default limit is normal at full load."
+            "Cap at the default limit is normal at full load. Watched: the brake in at least a tenth of the time under "
+            "load, a power cap at a lowered limit, or one that holds the clock below 60 percent far below the limit."
         ),
         wrong=N_("A low limit may be wanted, for noise or for a weak power supply."),
         todo=N_("Set the default limit again, or repair the power supply."),
     ),
     check=_check,
+    watch=_watch,
     needs=((f"signal:{_BRAKE}", f"signal:{_LIMIT}"),),
     advise=_advise,
 )

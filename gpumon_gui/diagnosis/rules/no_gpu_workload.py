@@ -7,11 +7,21 @@ from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Outcome, Rule, Scope, cite
 
+#: A desktop that draws keeps a GPU busy for some percent of the time.
+_IDLE = 0.1
+
 
 def _watch(view: View) -> Outcome:
     if view.items("jobs"):
         return CLEAR
-    return Hit(Confidence.HIGH, cite(view, "window.seen.seconds"))
+    busiest = view.number("window.health.busiest")
+    if busiest is not None and busiest > _IDLE:
+        return CLEAR  # somebody works whom the driver does not list: another container, WSL, a log without programs
+    # Without a reading of the load the empty list of programs is all there is.
+    sure = busiest is not None
+    return Hit(
+        Confidence.HIGH if sure else Confidence.MEDIUM, cite(view, "window.seen.seconds", "window.health.busiest")
+    )
 
 
 RULE = Rule(

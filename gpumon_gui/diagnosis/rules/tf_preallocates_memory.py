@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis import advice, tuning_devices
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.out_of_memory import size_text
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 _HANDLES = ("cublas-handle-failed", "cudnn-handle-failed")
@@ -13,6 +15,14 @@ _REFUSED = "tf-start-allocation-refused"
 _GROWTH = "environment.TF_FORCE_GPU_ALLOW_GROWTH"
 #: cuDNN says these when it finds no memory for itself; others, such as ARCH_MISMATCH, mean something else.
 _NO_MEMORY = ("CUDNN_STATUS_INTERNAL_ERROR", "CUDNN_STATUS_ALLOC_FAILED", "CUDNN_STATUS_NOT_INITIALIZED", "")
+#: JAX takes 75 percent of what is free, TensorFlow nearly all (their documentation); others may hold a little.
+_WATCHED_SHARE = 0.6
+#: At once: what comes before is the context.
+_AT_ONCE = 0.7
+_WATCHED = N_(
+    "{framework} has reserved {size} of {gpu} from the start: that is its habit and says nothing about what the model "
+    "needs"
+)
 
 
 def _check(view: View) -> Outcome:
@@ -33,7 +43,43 @@ def _fits(signal: Signal) -> bool:
     return signal.kind != "cudnn-handle-failed" or signal.values.get("status", "") in _NO_MEMORY
 
 
+def _watch(view: View) -> Outcome:
+    loaded = [name for name in ("TensorFlow", "JAX") if tuning_devices.loaded(view, name)]
+    if not loaded:
+        return CLEAR if view.text("job.program.framework") else Lacks(("job.program.framework",))
+    devices = [part for part in parts(view, "job.memory.devices") if part.number("job_share") is not None]
+    if not devices:
+        return Lacks(("job.memory.devices",))
+    reserved = [
+        part for part in devices if (part.number("job_share") or 0.0) >= _WATCHED_SHARE and part.flag("constant")
+    ]
+    if not reserved:
+        return CLEAR
+    largest = max(reserved, key=lambda part: part.number("job_bytes") or 0.0)
+    size, step = largest.number("job_bytes") or 0.0, largest.number("first_step_share")
+    if step is not None and step < _AT_ONCE:
+        return CLEAR  # it came bit by bit
+    values = {"framework": loaded[0], "size": size_text(size), "gpu": largest.label}
+    evidence = (
+        measured(
+            view,
+            "job.memory.devices",
+            f"{largest.label} {size_text(size)} ({largest.number('job_share') or 0.0:.0%}), constant",
+            f"{step:.0%} of it in one step" if step is not None else "",
+        ),
+    )
+    return Hit(
+        Confidence.HIGH if step is not None else Confidence.MEDIUM,
+        evidence,
+        values,
+        severity=Severity.INFO,
+        title=_WATCHED,
+    )
+
+
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return tuning_devices.limit_memory(view)
     return (
         advice.say(
             N_("Let TensorFlow take memory as it needs it (set before Python starts):"),
@@ -58,7 +104,8 @@ RULE = Rule(
         ),
         how=N_(
             "A cuBLAS or cuDNN handle could not be created, with a status that stands for missing memory, or the first "
-            "allocation was refused."
+            "allocation was refused. Watched: TensorFlow or JAX holds at least 60 percent of the card, unchanged and "
+            "all at once."
         ),
         wrong=N_(
             "A wrong cuDNN gives the same status now and then: check the versions when memory growth does not help."
@@ -66,6 +113,7 @@ RULE = Rule(
         todo=N_("Set TF_FORCE_GPU_ALLOW_GROWTH=true and end other programs on the GPU."),
     ),
     check=_check,
+    watch=_watch,
     needs=(tuple(f"signal:{kind}" for kind in (*_HANDLES, _REFUSED)),),
     advise=_advise,
     explains=("gpu-memory-nearly-full",),

@@ -1,0 +1,96 @@
+"""Knows: GPUs that spend their time exchanging data. Must not know: the other rules."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import tuning_devices
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.out_of_memory import size_text
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
+
+#: A collective counts as work: all ranks read as busy.
+_BUSY = 0.6
+#: NCCL runs on some of the SMs (16 to 32 of an H200's 132) and computes nothing but sums.
+_FILL, _FILL_BY_POWER = 0.45, 0.5
+_MATH, _LITTLE_MATH = 0.2, 0.1
+#: All alike, else one is waited for.
+_ALIKE = 0.7
+#: Steady: traffic in most samples.
+_STEADY = 0.7
+_SURE_BYTES_PER_S = 5e9
+
+
+def _watch(view: View) -> Outcome:
+    devices = parts(view, "job.groups.devices")
+    fills = [fill for part in devices if (fill := part.number("fill")) is not None]
+    if len(devices) < 2:
+        return CLEAR if devices else Lacks(("job.groups.devices",))
+    if len(fills) < len(devices):
+        return CLEAR if any((part.number("busy") or 0.0) < 0.03 for part in devices) else Lacks(("job.groups.devices",))
+    if not view.flag("job.groups.coupled"):
+        return CLEAR if view.known("job.groups.coupled") else Lacks(("job.groups.coupled",))
+    by_power = devices[0].text("work_source") != "sm"
+    busy = [part.number("busy") or 0.0 for part in devices]
+    maths = [math for part in devices if (math := part.number("math")) is not None]
+    rate = view.number("job.groups.exchange_bytes_per_s") or 0.0
+    steady = view.number("job.groups.exchange_steady")
+    if (
+        min(busy) < _BUSY
+        or max(fills) > (_FILL_BY_POWER if by_power else _FILL)
+        or min(fills) < _ALIKE * max(fills)
+        or (maths and max(maths) > _MATH)
+        or not view.flag("job.groups.exchange_alike")
+        or (steady is not None and steady < _STEADY)
+    ):
+        return CLEAR
+    by = view.text("job.groups.coupled_by") or "PCIe"
+    values = {
+        "gpus": ", ".join(part.label for part in devices),
+        "busy": f"{min(busy):.0%}",
+        "fill": f"{max(fills):.0%}",
+        "by": by,
+        "rate": size_text(rate),
+    }
+    evidence = tuple(
+        measured(
+            view,
+            "job.groups.devices",
+            f"{part.label} busy {part.number('busy') or 0.0:.0%}",
+            f"SM activity {part.number('sm') or 0.0:.0%}" if part.number("sm") is not None else "",
+            f"tensor, FP32 and FP16 units {part.number('math') or 0.0:.0%}" if part.number("math") is not None else "",
+            f"{by} {size_text(rate)}/s",
+        )
+        for part in devices[:4]
+    )
+    sure = not by_power and bool(maths) and max(maths) <= _LITTLE_MATH and rate >= _SURE_BYTES_PER_S
+    return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values)
+
+
+def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    return tuning_devices.faster_exchange(view)
+
+
+RULE = Rule(
+    code="communication-bound",
+    scope=Scope.JOB,
+    step=9,
+    severity=Severity.SLOWS,
+    title=N_(
+        "{gpus} spend their time exchanging data ({rate} per second over {by}): {busy} busy, but at most {fill} of "
+        "their SMs work"
+    ),
+    help=Help(
+        what=N_("Whether the exchange between GPUs takes longer than the computing."),
+        why=N_("More GPUs then bring little; the link is the limit."),
+        how=N_(
+            "All GPUs of the program are busy and alike, their kernels fill less than 45 percent of the SMs with "
+            "hardly any arithmetic, and data flows steadily between them over NVLink, or over PCIe in both directions."
+        ),
+        wrong=N_("Where links are not counted, nothing is said. Offloading to the host looks similar over PCIe."),
+        todo=N_("Exchange less often or fewer bytes, with larger batches per GPU; use the faster link."),
+    ),
+    watch=_watch,
+    advise=_advise,
+)

@@ -1,0 +1,96 @@
+"""Knows: GPU memory that a program holds while it does nothing. Must not know: the other rules."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import advice, tuning_devices
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.out_of_memory import size_text
+from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
+
+#: Much: more than a context with its libraries (0.3 to 0.6 GiB), and a part of the card that others would miss.
+_MUCH_BYTES = 1 << 30
+_MUCH_SHARE = 0.05
+#: Nothing: readings of an idle GPU flicker up to 1 %, a program that sleeps takes some hundredths of a core.
+_IDLE_BUSY = 0.02
+_IDLE_CORES = 0.05
+_IDLE_READS = 5e6
+_LEAST_S = 4.0
+_SURE_S = 10.0
+
+
+def _watch(view: View) -> Outcome:
+    held = [
+        part
+        for part in parts(view, "job.memory.devices")
+        if (size := part.number("job_bytes")) is not None
+        and size >= max(_MUCH_BYTES, _MUCH_SHARE * (part.number("total_bytes") or 0.0))
+    ]
+    busy = view.number("job.memory.gpu_busy_high")
+    seconds = view.number("job.memory.seconds") or 0.0
+    if busy is None:
+        return Lacks(("job.memory.gpu_busy_high",))
+    if not held or busy > _IDLE_BUSY:
+        return CLEAR
+    cores = view.number("job.memory.cpu_cores")
+    if (cores or 0.0) > _IDLE_CORES or (view.number("job.memory.read_bytes_per_s") or 0.0) > _IDLE_READS:
+        return CLEAR
+    if any(part.text("growth") in ("loading", "steady", "slowing") for part in held):
+        return CLEAR  # it is being filled
+    if seconds < _LEAST_S:
+        return Lacks(("job.memory.seconds",))
+    largest = max(held, key=lambda part: part.number("job_bytes") or 0.0)
+    size = largest.number("job_bytes") or 0.0
+    total = largest.number("total_bytes")
+    values = {
+        "size": size_text(size),
+        "gpu": ", ".join(part.label for part in held),
+        "seconds": f"{seconds:.0f}",
+    }
+    evidence = (
+        measured(
+            view,
+            "job.memory",
+            f"{size_text(size)} of {size_text(total)}" if total else size_text(size),
+            f"GPU busy {busy:.1%}",
+            f"CPU {cores:.2f} cores" if cores is not None else "",
+        ),
+    )
+    sure = cores is not None and seconds >= _SURE_S
+    return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values)
+
+
+def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    pid = view.number("job.program.pid")
+    return (
+        advice.say(N_("End the program if nobody needs it: a forgotten notebook or debugger keeps all it has."))
+        if pid is None
+        else advice.say(
+            N_("End the program (number {pid}) if nobody needs it: a forgotten notebook keeps all it has."),
+            pid=f"{pid:.0f}",
+        ),
+        *tuning_devices.release_memory(view),
+    )
+
+
+RULE = Rule(
+    code="gpu-memory-held-idle",
+    scope=Scope.JOB,
+    step=9,
+    severity=Severity.SLOWS,
+    title=N_("The program holds {size} of {gpu} and did nothing for {seconds} seconds, neither there nor on the CPU"),
+    help=Help(
+        what=N_("Whether a program keeps GPU memory without using it."),
+        why=N_("Others cannot have that memory; their programs fail or use smaller batches."),
+        how=N_(
+            "At least 1 GiB and 5 percent of the card, a GPU that is busy for at most 2 percent of the time, and a CPU "
+            "that takes at most a twentieth of a core, over the whole time that was watched."
+        ),
+        wrong=N_("A server that waits for requests, or a program that waits for its user, looks the same."),
+        todo=N_("End it, or free what it does not need."),
+    ),
+    watch=_watch,
+    advise=_advise,
+)
