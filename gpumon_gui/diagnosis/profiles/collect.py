@@ -148,7 +148,7 @@ class Totals:
         self.doing[kind].add(start, start + length)
         self.doing_us[kind] += length
         self.doing_count[kind] += 1
-        if name in READS_ONE_NUMBER and name == "aten::item":
+        if name == READS_ONE_NUMBER:
             self.reads_of_one_number += 1
         if len(self.longest) < MAX_LONGEST:
             heapq.heappush(self.longest, (length, start, self.host_names[index]))

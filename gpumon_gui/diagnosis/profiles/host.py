@@ -64,5 +64,5 @@ def doing(name: str) -> Doing:
     return Doing.OPERATOR
 
 
-#: Operators that bring one number to the CPU: each waits for the GPU.
-READS_ONE_NUMBER: Final = frozenset({"aten::item", "aten::_local_scalar_dense"})
+#: The operator that brings one number to the CPU: it waits for the GPU.
+READS_ONE_NUMBER: Final = "aten::item"

@@ -1,9 +1,9 @@
 """Knows: how a trace's JSON is read event by event in bounded memory. Must not know: what the events mean.
 
 The standard library's decoder reads one value after the other from a window over the text; no file is held as a whole.
-(A streaming parser from elsewhere, ijson, was tried: it delivers tokens, and building the events from them costs more
-than this.) Both forms of Chrome's trace format are read: an object with ``traceEvents``, and a bare list, which may
-lack its last bracket.
+The streaming parser ijson was measured beside it: with its compiled part it is as fast (100 MB in 1.1 s), and it would
+be one more dependency whose messages name no line. Both forms of Chrome's trace format are read: an object with
+``traceEvents``, and a bare list, which may lack its last bracket.
 """
 
 from __future__ import annotations
@@ -114,17 +114,18 @@ class TraceReader:
                 value, end = self._json.raw_decode(self._text, self._at)
             except json.JSONDecodeError as error:
                 # Either the window ends within the value, or the value is broken.
+                unterminated = error.msg.startswith("Unterminated")
                 if len(self._text) - self._at > _MAX_VALUE:
                     raise self._broken(
                         _("one value is longer than 16 MB, or its text never ends"), error.pos
                     ) from error
-                unterminated = error.msg.startswith("Unterminated")
                 if len(self._text) - error.pos > _NEAR_END and not unterminated:
                     raise self._broken(error.msg, error.pos) from error
+                within = error.pos - self._at  # taking more moves the window
                 if not self._fill():
-                    if error.pos >= len(self._text.rstrip()) or unterminated:
+                    if unterminated or self._at + within >= len(self._text.rstrip()):
                         raise self._cut() from error
-                    raise self._broken(error.msg, error.pos) from error
+                    raise self._broken(error.msg, self._at + within) from error
             except RecursionError as error:
                 raise self._broken(_("nested too deeply")) from error
             except ValueError as error:  # an integer of thousands of digits

@@ -77,13 +77,10 @@ def load(source: Bounded, path: Path) -> Any:
         ) from None
     except MemoryError as error:
         raise UnreadableInput(_("{path}: does not fit into memory.").format(path=where)) from error
-    except EOFError as error:
-        raise UnreadableInput(
-            _("{path}: the pickle ends too early, after {count} bytes: the file is incomplete.").format(
-                path=where, count=source.done
-            )
-        ) from error
-    except Exception as error:
+    except Exception as error:  # a damaged pickle raises whatever its codes lead to
+        if isinstance(error, EOFError) or "truncated" in str(error):
+            message = _("{path}: the pickle ends too early, after {count} bytes: the file is incomplete.")
+            raise UnreadableInput(message.format(path=where, count=source.done)) from error
         raise UnreadableInput(
             _("{path}: the pickle is damaged near byte {count} ({detail}).").format(
                 path=where, count=source.done, detail=printable(f"{type(error).__name__}: {error}")[:200]

@@ -238,7 +238,6 @@ def _longest_in(totals: Totals, begin: float, end: float, kind: str) -> str:
 def _about_waits(totals: Totals, start: float, end: float, found: dict[str, Any]) -> None:
     length = end - start
     loader = totals.doing[Doing.DATA_LOADER].result().clipped(start, end)
-    found["data_loader_count"] = totals.doing_count[Doing.DATA_LOADER]
     found["data_loader_share"] = loader.total / length
     waits = totals.doing[Doing.SYNCHRONISE].result().clipped(start, end)
     found["sync_count"] = totals.doing_count[Doing.SYNCHRONISE]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis import advice, in_profile
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.out_of_memory import IDLE_SHARE, first_numbers, written
@@ -16,6 +16,10 @@ _CLEAR_SHARE = 0.3
 
 
 def _check(view: View) -> Outcome:
+    return in_profile.weighed(in_profile.holes_in_memory(view), _printed(view))
+
+
+def _printed(view: View) -> Outcome:
     found = first_numbers(view)
     if found is not None:
         signal, numbers = found
@@ -63,13 +67,15 @@ RULE = Rule(
         why=N_("torch keeps freed memory for later. With inputs of varying size the free pieces can become useless."),
         how=N_(
             "Reserved minus allocated memory is larger than what was asked for, and at least 15 percent of what is "
-            "reserved. The hint that torch prints with every out-of-memory error is not looked at."
+            "reserved. In a memory snapshot: holes between blocks in use are at least 30 percent of it, or a "
+            "request failed that is smaller than they are. The hint that torch prints with every out-of-memory error "
+            "is not looked at."
         ),
         wrong=N_("A message is one moment: a program that also needs nearly all memory fails again a little later."),
         todo=N_("Set PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True, or keep the sizes of inputs alike."),
     ),
     check=_check,
-    needs=(("signal:torch-out-of-memory", f"signal:{_BLOCK}"),),
+    needs=(("signal:torch-out-of-memory", f"signal:{_BLOCK}", "memory_snapshot.fragmented_share"),),
     advise=_advise,
     explains=("gpu-memory-nearly-full",),
     frameworks=("torch",),
