@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import tuning_devices
+from gpumon_gui.diagnosis import in_profile, tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.out_of_memory import size_text
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 
+_ALONE = "profile.gpu_exposed_collective_share"
 #: A collective counts as work: all ranks read as busy.
 _BUSY = 0.6
 #: NCCL runs on some of the SMs (16 to 32 of an H200's 132) and computes nothing but sums.
@@ -20,6 +21,10 @@ _ALIKE = 0.7
 #: Steady: traffic in most samples.
 _STEADY = 0.7
 _SURE_BYTES_PER_S = 5e9
+
+
+def _check(view: View) -> Outcome:
+    return in_profile.weighed(in_profile.communicating(view), Lacks((_ALONE,)))
 
 
 def _watch(view: View) -> Outcome:
@@ -74,7 +79,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
 
 RULE = Rule(
     code="communication-bound",
-    scope=Scope.JOB,
+    scope=Scope.MACHINE,
     step=9,
     severity=Severity.SLOWS,
     title=N_(
@@ -86,11 +91,14 @@ RULE = Rule(
         why=N_("More GPUs then bring little; the link is the limit."),
         how=N_(
             "All GPUs of the program are busy and alike, their kernels fill less than 45 percent of the SMs with "
-            "hardly any arithmetic, and data flows steadily between them over NVLink, or over PCIe in both directions."
+            "hardly any arithmetic, and data flows steadily between them over NVLink, or over PCIe in both directions. "
+            "In a profile: at least 15 percent of the time collectives run and no other kernel does."
         ),
         wrong=N_("Where links are not counted, nothing is said. Offloading to the host looks similar over PCIe."),
         todo=N_("Exchange less often or fewer bytes, with larger batches per GPU; use the faster link."),
     ),
+    check=_check,
+    needs=((_ALONE,),),
     watch=_watch,
     advise=_advise,
 )

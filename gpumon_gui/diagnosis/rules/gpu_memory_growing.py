@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import tuning_devices
+from gpumon_gui.diagnosis import in_profile, tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
@@ -37,7 +37,8 @@ _WATCHED = N_("The program takes {rate} more of {gpu} every minute: it is full i
 
 
 def _check(view: View) -> Outcome:
-    return with_script(view, Lacks(("log",)), _CODE, _IN_SCRIPT)
+    outcome = with_script(view, Lacks(("log",)), _CODE, _IN_SCRIPT)
+    return in_profile.weighed(in_profile.growing_memory(view), outcome)
 
 
 def _watch(view: View) -> Outcome:
@@ -75,7 +76,7 @@ def _duration(seconds: float) -> str:
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     if view.is_job:
         return (*tuning_devices.keep_no_graph(view), *tuning_devices.memory_snapshot(view))
-    return better(view, _IN_SCRIPT)
+    return (*better(view, _IN_SCRIPT), *in_profile.better(view, "leak"))
 
 
 RULE = Rule(
@@ -91,14 +92,15 @@ RULE = Rule(
             "In a script: a loss that is added up or kept in a list across steps without .detach() or .item(); it "
             "holds "
             "the graph it was computed by. Watched: a rise of at least 64 MiB and 2 percent in most parts of the time, "
-            "which does not slow down, is no single step, and is no data that is being loaded."
+            "which does not slow down, is no single step, and is no data that is being loaded. In a memory "
+            "snapshot: one line of the program takes blocks in each quarter of the record and gives none back."
         ),
         wrong=N_("Kept losses may be needed for a later backward pass in another function."),
         todo=N_("Keep values only: loss.detach() or, once in many steps, loss.item()."),
     ),
     check=_check,
     watch=_watch,
-    needs=(needs(*_IN_SCRIPT),),
+    needs=((*needs(*_IN_SCRIPT), "memory_snapshot.growing"),),
     advise=_advise,
     links=("https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory",),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import tuning
+from gpumon_gui.diagnosis import in_profile, tuning
 from gpumon_gui.diagnosis.behaviour.causes.picture import (
     DATA_RATE,
     FULL_CORE,
@@ -32,6 +32,7 @@ _STARTS = 5e6
 #: Half full kernels of few threads each, started by one full core without a pause.
 _HALF_FULL, _FEW_THREADS, _EVEN = 0.6, 0.15, 0.2
 
+_MEDIAN = "profile.kernel_median_us"
 _LAUNCH = N_(
     "Each step is too small for this GPU: it works {busy} of the time with kernels that fill {fill} of it, and one "
     "core "
@@ -42,6 +43,10 @@ _POWER = N_(
     "one core is busy starting kernels"
 )
 _FULL = N_("Each kernel is too small for this GPU: it is always busy, and {fill} of it has work")
+
+
+def _check(view: View) -> Outcome:
+    return in_profile.weighed(in_profile.kernels_too_short(view), Lacks((_MEDIAN,)))
 
 
 def _watch(view: View) -> Outcome:
@@ -120,7 +125,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
 
 RULE = Rule(
     code="workload-too-small",
-    scope=Scope.JOB,
+    scope=Scope.MACHINE,
     step=9,
     severity=Severity.SLOWS,
     title=N_("Each step is too small for this GPU"),
@@ -134,7 +139,9 @@ RULE = Rule(
             "While kernels run, less than a quarter of the processors has work (hardware counter); without counters "
             "the "
             "GPU draws less than a fifth of the way from idle to its power limit per busy time. One core is full, no "
-            "other process works, little is copied."
+            "other process works, little is copied. In a profile: half of the kernels take less than 12 microseconds, "
+            "and for a third of the "
+            "time the GPU is idle while the CPU starts the next ones."
         ),
         wrong=N_(
             "A simulator or other Python code in the same thread looks the same. Small models that answer single "
@@ -142,6 +149,8 @@ RULE = Rule(
         ),
         todo=N_("Larger batches, compiled models, or several models at once on one GPU."),
     ),
+    check=_check,
+    needs=((_MEDIAN,),),
     watch=_watch,
     advise=_advise,
     links=("https://pytorch.org/tutorials/recipes/recipes/tuning_guide.html",),
