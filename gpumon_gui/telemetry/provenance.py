@@ -13,6 +13,7 @@ SOURCE_NAMES: dict[str, str] = {
     "drm": "Linux DRM",
     "host": "OS",
     "trace": "NVML trace",
+    "smi": "nvidia-smi",
 }
 
 _NVML: dict[str, str] = {
@@ -195,6 +196,49 @@ _TRACE: dict[str, str] = _NVML | {
     "pcie_rx_bytes_per_s": "nvmlDeviceGetPcieThroughput: RX",
 }
 
+#: Logs of nvidia-smi: the fields of ``--query-gpu``.
+_SMI: dict[str, str] = {
+    "gpu_utilization": "nvidia-smi: utilization.gpu",
+    "memory_utilization": "nvidia-smi: utilization.memory",
+    "encoder_utilization": "nvidia-smi: utilization.encoder",
+    "decoder_utilization": "nvidia-smi: utilization.decoder",
+    "jpeg_utilization": "nvidia-smi: utilization.jpeg",
+    "ofa_utilization": "nvidia-smi: utilization.ofa",
+    "memory_used_bytes": "nvidia-smi: memory.used",
+    "memory_free_bytes": "nvidia-smi: memory.free",
+    "memory_reserved_bytes": "nvidia-smi: memory.reserved",
+    "memory_total_bytes": "nvidia-smi: memory.total",
+    "temperature_c": "nvidia-smi: temperature.gpu",
+    "memory_temperature_c": "nvidia-smi: temperature.memory",
+    "power_w": "nvidia-smi: power.draw",
+    "power_average_w": "nvidia-smi: power.draw.average",
+    "power_instant_w": "nvidia-smi: power.draw.instant",
+    "power_limit_w": "nvidia-smi: enforced.power.limit, power.limit",
+    "power_limit_default_w": "nvidia-smi: power.default_limit",
+    "power_limit_min_w": "nvidia-smi: power.min_limit",
+    "power_limit_max_w": "nvidia-smi: power.max_limit",
+    "fan_ratio": "nvidia-smi: fan.speed",
+    "clock_graphics_mhz": "nvidia-smi: clocks.current.graphics",
+    "clock_sm_mhz": "nvidia-smi: clocks.current.sm",
+    "clock_memory_mhz": "nvidia-smi: clocks.current.memory",
+    "clock_video_mhz": "nvidia-smi: clocks.current.video",
+    "clock_graphics_max_mhz": "nvidia-smi: clocks.max.graphics",
+    "clock_sm_max_mhz": "nvidia-smi: clocks.max.sm",
+    "clock_memory_max_mhz": "nvidia-smi: clocks.max.memory",
+    "pcie_gen": "nvidia-smi: pcie.link.gen.current",
+    "pcie_width": "nvidia-smi: pcie.link.width.current",
+    "pcie_gen_max": "nvidia-smi: pcie.link.gen.max",
+    "pcie_width_max": "nvidia-smi: pcie.link.width.max",
+    "pstate": "nvidia-smi: pstate",
+    "throttle_reasons": "nvidia-smi: clocks_event_reasons.active",
+    "ecc_corrected": "nvidia-smi: ecc.errors.corrected.volatile.total",
+    "ecc_uncorrected": "nvidia-smi: ecc.errors.uncorrected.volatile.total",
+    "driver_version": "nvidia-smi: driver_version",
+    "vbios_version": "nvidia-smi: vbios_version",
+    "compute_capability": "nvidia-smi: compute_cap",
+    "driver_model": "nvidia-smi: driver_model.current",
+}
+
 COUNTERS: dict[str, dict[str, str]] = {
     "nvml": _NVML,
     "pdh": _PDH,
@@ -202,6 +246,7 @@ COUNTERS: dict[str, dict[str, str]] = {
     "drm": _DRM,
     "host": _HOST,
     "trace": _TRACE,
+    "smi": _SMI,
 }
 
 _ENGINE: dict[str, str] = {

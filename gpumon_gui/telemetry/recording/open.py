@@ -10,24 +10,27 @@ from gpumon_gui.core.files import check_regular_file, shown
 from gpumon_gui.core.messages import _
 from gpumon_gui.telemetry.recording.base import Recorded
 from gpumon_gui.telemetry.recording.reader import Recording
+from gpumon_gui.telemetry.recording.smi_csv import HEAD_BYTES, SmiLog, looks_like_log
 from gpumon_gui.telemetry.recording.traces import Trace
 
 _GZIP = b"\x1f\x8b"
 
 
 def open_recording(path: Path) -> Recorded:
-    """Open a recording or a trace, whatever its name. Reads the file: not for the GUI thread.
+    """Open a recording, a trace or a log of nvidia-smi, whatever its name. Reads the file: not for the GUI thread.
 
     Raises UnreadableInput with one line: missing, a folder, no regular file (never opened, so a FIFO cannot hang),
     empty, of another kind, newer, damaged, without samples.
     """
     check_regular_file(path)
     with reading(path), path.open("rb") as file:
-        header = file.read(len(MAGIC))
-    if header == MAGIC:
+        header = file.read(HEAD_BYTES)
+    if header.startswith(MAGIC):
         return Recording(path)
     if header.startswith(_GZIP):
         return Trace(path)
     if not header:
         raise UnreadableInput(_("{path}: the file is empty.").format(path=shown(path)))
+    if looks_like_log(header):
+        return SmiLog(path)
     raise UnreadableInput(_("{path}: not a GPUMon recording or trace.").format(path=shown(path)))
