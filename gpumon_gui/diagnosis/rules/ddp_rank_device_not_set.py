@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
@@ -34,6 +35,8 @@ _IN_SCRIPT = (
         title=N_("The script never calls torch.cuda.set_device: ranks may also open GPU 0 ({place})"),
     ),
 )
+#: A context works on nothing; single readings of 1 percent are noise.
+_IDLE = 0.02
 _SAME = N_("Several ranks use the same GPU: each must choose its own")
 
 
@@ -65,6 +68,32 @@ def _strays(rows: tuple[Signal, ...]) -> list[Signal]:
     ]
 
 
+def _watch(view: View) -> Outcome:
+    devices = parts(view, "job.groups.devices")
+    if len(devices) < 2:
+        return CLEAR if devices else Lacks(("job.groups.devices",))
+    strays = [part for part in parts(view, "job.groups.strays") if _is_context(part)]
+    if not strays:
+        return CLEAR
+    evidence = measured(
+        view,
+        "job.groups.strays",
+        *(
+            f"pid {part.number('pid') or 0:.0f} of GPU {part.number('home') or 0:.0f} holds "
+            f"{(part.number('bytes') or 0.0) / 2**20:.0f} MiB on GPU {part.number('index') or 0:.0f}"
+            for part in strays[:6]
+        ),
+    )
+    together = len({part.number("index") for part in strays}) == 1
+    return Hit(Confidence.HIGH if together and len(strays) > 1 else Confidence.MEDIUM, (evidence,))
+
+
+def _is_context(part: Part) -> bool:
+    held, home, busy = part.number("bytes"), part.number("home_bytes"), part.number("busy")
+    small = held is not None and held <= _CONTEXT_MIB * 2**20 and (home is None or held < home)
+    return small and (busy is None or busy <= _IDLE)
+
+
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
         *better(view, _IN_SCRIPT),
@@ -93,13 +122,13 @@ RULE = Rule(
         how=N_(
             "In the table of nvidia-smi, processes of other GPUs have a small entry on GPU 0; or torch warns that it "
             "does not know a rank's device; or NCCL finds two ranks on one GPU. In a script: DistributedDataParallel "
-            "without "
-            "torch.cuda.set_device."
+            "without torch.cuda.set_device. Watched: ranks hold a small idle entry on the GPU of another rank."
         ),
         wrong=N_("A program that uses several GPUs from one process looks similar in the table."),
         todo=N_("Call torch.cuda.set_device(local_rank) first in each rank."),
     ),
     check=_check,
+    watch=_watch,
     needs=((f"signal:{_UNKNOWN}", f"signal:{_DUPLICATE}", f"signal:{_ROW}", *needs(*_IN_SCRIPT)),),
     advise=_advise,
     frameworks=("torch",),

@@ -6,8 +6,10 @@ import re
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.out_of_memory import size_text
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 from gpumon_gui.diagnosis.script.sign import Sign, with_script
 from gpumon_gui.diagnosis.script.sign import advise as better
@@ -28,6 +30,13 @@ _IN_SCRIPT = (
     Sign("script-data-parallel-fallback", Confidence.LOW, _DDP, _DDP_CODE, title=_WRAPS, severity=Severity.INFO),
 )
 _DATA_PARALLEL = re.compile(r"(?i)(?:^|[^a-z])data ?parallel|^dp$")
+#: GPU 0 holds outputs and gradients of all; a third more is no accident of the allocator.
+_MORE, _ALIKE = 1.33, 1.2
+_WORKS = 0.1
+_ONE_GPU = 1.15
+_WATCHED = N_(
+    "One process drives {count} GPUs and {first} holds {more} where the others hold {size}: like DataParallel"
+)
 
 
 def _check(view: View) -> Outcome:
@@ -48,6 +57,38 @@ def _known(view: View) -> Outcome:
     if not count:
         return Lacks(("gpu_count",))
     return CLEAR if count < 2 else Hit(Confidence.MEDIUM, cite(view, _WRAPPER, "gpu_count"))
+
+
+def _watch(view: View) -> Outcome:
+    devices = sorted(parts(view, "job.groups.devices"), key=lambda part: part.number("index") or 0.0)
+    processes = view.number("job.groups.processes")
+    if len(devices) < 2:
+        return CLEAR if devices else Lacks(("job.groups.devices",))
+    sizes = [size for part in devices if (size := part.number("memory_bytes")) is not None]
+    if processes is None or len(sizes) < len(devices):
+        return Lacks(("job.groups.devices",))
+    framework = view.text("job.program.framework")
+    works = all((part.number("busy") or 0.0) >= _WORKS for part in devices)
+    turns = (view.number("job.groups.busy_sum") or 0.0) <= _ONE_GPU
+    if processes != 1 or not works or turns or (framework and "pytorch" not in framework.lower()):
+        return CLEAR
+    first, others = sizes[0], sizes[1:]
+    if first < _MORE * max(others) or max(others) > _ALIKE * min(others):
+        return CLEAR
+    values = {
+        "count": str(len(devices)),
+        "first": devices[0].label,
+        "more": size_text(first),
+        "size": size_text(max(others)),
+    }
+    told = (f"{part.label} {size_text(size)}" for part, size in zip(devices, sizes, strict=True))
+    # How it wraps the model is not seen: two GPUs that differ may have another reason.
+    return Hit(
+        Confidence.MEDIUM if len(devices) > 2 and framework else Confidence.LOW,
+        (measured(view, "job.groups.devices", *told),),
+        values,
+        title=_WATCHED,
+    )
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -80,6 +121,7 @@ RULE = Rule(
         todo=N_("Use DistributedDataParallel."),
     ),
     check=_check,
+    watch=_watch,
     advise=_advise,
     frameworks=("torch",),
     links=("https://pytorch.org/docs/stable/generated/torch.nn.DataParallel.html",),
