@@ -39,6 +39,7 @@ class Code:
                 self.parents[child] = node
             stack.extend(reversed(children))
         self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
+        self._values: dict[str, Any] = {}
         self.functions = {node.name: node for node in self.nodes if isinstance(node, FUNCTIONS)}
         self.classes = {node.name: node for node in self.nodes if isinstance(node, ast.ClassDef)}
 
@@ -209,30 +210,46 @@ class Code:
                 found |= set(names_in(node.optional_vars))
         return frozenset(found)
 
-    def value(self, node: ast.expr | None, depth: int = 4) -> Any:
+    def value(self, node: ast.expr | None) -> Any:
         """A constant, also through a name that is only ever given that one; else :data:`UNKNOWN`."""
         if isinstance(node, ast.Constant):
             return node.value
-        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            inner = self.value(node.operand, depth)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+            inner = node.operand.value
             return -inner if isinstance(inner, int | float) else UNKNOWN
         name = plain_name(node)
-        if name and depth and name not in self._bound_otherwise:
-            values = [self.value(value, depth - 1) for value, _node in self.assigned.get(name, [])]
+        if not name or name in self._bound_otherwise:
+            return UNKNOWN
+        if name not in self._values:
+            self._values[name] = UNKNOWN  # for names that lead back to themselves
+            values = [self.value(value) for value, _node in self.assigned.get(name, [])]
             if values and all(value is not UNKNOWN and value == values[0] for value in values):
-                return values[0]
-        return UNKNOWN
+                self._values[name] = values[0]
+        return self._values[name]
 
-    def made_by(self, node: ast.expr | None, depth: int = 4) -> list[ast.expr]:
+    def made_by(self, node: ast.expr | None) -> list[ast.expr]:
         """The expressions that a name can stand for (itself when it is no name)."""
-        name = plain_name(node)
-        if not name or not depth:
-            return [node] if node is not None else []
         found: list[ast.expr] = []
-        for value, _node in self.assigned.get(name, []):
-            if plain_name(value) != name:
-                found += self.made_by(value, depth - 1)
+        seen: set[str] = set()
+        left = [node] if node is not None else []
+        while left:
+            one = left.pop()
+            name = plain_name(one)
+            if not name:
+                found.append(one)
+            elif name not in seen:
+                seen.add(name)
+                left += [value for value, _node in reversed(self._given(name, one))]
         return found
+
+    def _given(self, name: str, where: ast.AST) -> list[tuple[ast.expr, ast.AST]]:
+        """The assignments that a name can mean at a place: those of its own function, else all of them."""
+        everywhere = self.assigned.get(name, [])
+        if where not in self.parents or len(everywhere) < 2:
+            return everywhere
+        scope = self.scope(where)
+        own = [(value, node) for value, node in everywhere if self.scope(node) is scope]
+        return own or everywhere
 
     def keyword(self, call: ast.Call, name: str, position: int | None = None) -> ast.expr | None:
         """An argument by name, else by position, else from a ``**`` of a plain dict; None when it is not given."""

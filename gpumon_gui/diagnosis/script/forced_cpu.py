@@ -88,9 +88,9 @@ def _tensorflow(code: Code, found: Found) -> None:
                 found.add("script-tf-gpu-hidden", call, "tensorflow")
         elif name.endswith("ConfigProto") and _is_unconditional(code, call):
             counts = code.keyword(call, "device_count")
-            if isinstance(counts, ast.Dict) and dict(code.entries(counts)).keys() >= {"GPU"}:
-                if code.value(dict(code.entries(counts))["GPU"]) == 0:
-                    found.add("script-tf-gpu-hidden", call, "tensorflow")
+            given = dict(code.entries(counts)) if counts is not None else {}
+            if "GPU" in given and code.value(given["GPU"]) == 0:
+                found.add("script-tf-gpu-hidden", call, "tensorflow")
 
 
 def _is_heavy(code: Code, block: ast.AST) -> bool:
@@ -200,10 +200,9 @@ def _jax(code: Code, found: Found) -> None:
                 found.add("script-jax-cpu", call, "jax")
     for node in code.nodes:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            key = code.value(node.targets[0].slice)
-            if key in ("JAX_PLATFORMS", "JAX_PLATFORM_NAME") and code.value(node.value) == "cpu":
-                if _is_unconditional(code, node):
-                    found.add("script-jax-cpu", node, "jax")
+            named = code.value(node.targets[0].slice) in ("JAX_PLATFORMS", "JAX_PLATFORM_NAME")
+            if named and code.value(node.value) == "cpu" and _is_unconditional(code, node):
+                found.add("script-jax-cpu", node, "jax")
 
 
 def _device_names(code: Code, torch: TorchCode, found: Found) -> None:
@@ -217,7 +216,9 @@ def _device_names(code: Code, torch: TorchCode, found: Found) -> None:
         if function is not None:  # handed on to a function of this file that calls it device too
             names = [argument.arg for argument in function.args.args]
             used |= {plain_name(a) for a, name in zip(call.args, names, strict=False) if "device" in name.lower()}
-    for name in used - {""}:
+    for name in sorted(used - {""}):
+        if "cpu" in name.lower():
+            continue  # a second device, for what is meant to be there
         values = code.assigned.get(name, [])
         if not values or not all(torch.device(value) is Device.CPU for value, _node in values):
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
-from gpumon_gui.diagnosis.script.code import UNKNOWN, Code, plain_name
+from gpumon_gui.diagnosis.script.code import SCOPES, UNKNOWN, Code, plain_name
 from gpumon_gui.diagnosis.script.found import Found
 from gpumon_gui.diagnosis.script.seen import Seen
 from gpumon_gui.diagnosis.script.torch_code import Device, TorchCode, is_zero_number
@@ -147,7 +147,7 @@ def _runs_at_import(code: Code) -> list[ast.AST]:
     """What runs when the file is imported: the module without its main guard, and the functions called from there."""
     found: list[ast.AST] = []
     for statement in code.tree.body:
-        if not code.is_main_guard(statement):
+        if not code.is_main_guard(statement) and not isinstance(statement, SCOPES):
             found.append(statement)
             found += code.reached(statement)
     return found

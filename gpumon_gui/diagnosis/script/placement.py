@@ -5,6 +5,7 @@ that are forced in one place.
 from __future__ import annotations
 
 import ast
+import re
 from typing import Final
 
 from gpumon_gui.diagnosis.script.code import FUNCTIONS, Code, names_in, plain_name
@@ -13,6 +14,7 @@ from gpumon_gui.diagnosis.script.found import Found
 from gpumon_gui.diagnosis.script.seen import Seen
 from gpumon_gui.diagnosis.script.torch_code import Device, TorchCode, wraps_in_data_parallel, wraps_in_ddp
 
+_MODULE_NAME: Final = re.compile(r"(?i)module|model|net$|encoder|decoder|backbone")
 #: What may be done with a model without moving it.
 _HARMLESS: Final = frozenset(
     (
@@ -54,12 +56,40 @@ def _nothing(code: Code, torch: TorchCode, found: Found, left: dict[str, set[str
     """Nothing in the whole script asks for a GPU."""
     for name, known in left.items():
         used = [call for call in code.calls if plain_name(call.func) in known]
-        if used and (torch.training_loops or any(code.loops_around(call) for call in used)):
+        if (
+            used
+            and not _wraps_another(torch, name)
+            and (torch.training_loops or any(code.loops_around(call) for call in used))
+        ):
             found.add("script-torch-no-gpu", torch.models[name], "torch", name=name)
     for call in code.calls:
         mapped = code.keyword(call, "map_location", 1) if code.called(call) == "torch.load" else None
-        if mapped is not None and torch.device(mapped) is Device.CPU:
+        if mapped is not None and torch.device(mapped) is Device.CPU and _is_computed_with(code, call, left):
             found.add("script-map-location-cpu", call, "torch")
+
+
+def _is_computed_with(code: Code, load: ast.Call, left: dict[str, set[str]]) -> bool:
+    """Whether what is loaded is a model that is called, or goes into one of this file that stays on the CPU."""
+    loaded = _assigned_to(code, load)
+    called = {plain_name(call.func) for call in code.calls}
+    if loaded & called:
+        return True
+    for call in code.calls:
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "load_state_dict" and call.args:
+            given = load in ast.walk(call.args[0]) or bool(loaded & set(names_in(call.args[0])))
+            names = next((names for names in left.values() if plain_name(call.func.value) in names), set())
+            if given and names & called:
+                return True
+    return False
+
+
+def _wraps_another(torch: TorchCode, name: str) -> bool:
+    """A module made around one that comes from elsewhere, which may be on the GPU."""
+    made = torch.models[name].value
+    return isinstance(made, ast.Call) and any(
+        isinstance(argument, ast.Name) and argument.id not in torch.models and _MODULE_NAME.search(argument.id)
+        for argument in [*made.args, *(keyword.value for keyword in made.keywords)]
+    )
 
 
 def _aliases(code: Code, name: str) -> set[str] | None:

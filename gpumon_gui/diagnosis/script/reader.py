@@ -1,7 +1,7 @@
 """Knows: how a file becomes the syntax tree of a script. Must not know: what is looked for in it.
 
-Python files and Jupyter notebooks (their code cells, one after the other). The encoding is the declared one, else UTF-8,
-else GB 18030 (what editors on Chinese Windows write). Nothing of the file is ever run or imported.
+Python files and Jupyter notebooks (their code cells, one after the other). The encoding is the declared one, UTF-8 or
+GB 18030 (what editors on Chinese Windows write). Nothing of the file is ever run or imported.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _PYTHON_2: Final = re.compile(
     r"|leading zeros in decimal integer literals|inconsistent use of tabs"
 )
 _MAGIC: Final = re.compile(r"(?P<indent>\s*)(?:[%!?]|\w[\w.]*\?{1,2}\s*$)(?P<rest>.*)")
+_ASSIGNED_MAGIC: Final = re.compile(r"(?P<start>\s*[\w, ]+=\s*)[%!].*")
 _ENV_MAGIC: Final = re.compile(r"\s*%(?:set_)?env\s+(?P<name>\w+)\s*[= ]\s*(?P<value>\S*)\s*$")
 
 
@@ -83,8 +84,7 @@ def read(path: Path) -> Script:
 
 def parse(path: Path, text: str, cells: tuple[tuple[int, int], ...] = ()) -> Script:
     """Parse source text. Raises UnreadableInput."""
-    # Form feeds and lone carriage returns end no line in an editor; the parser must count as editors do.
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\f", " ")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")  # what is quoted must count lines as the parser does
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # odd escapes in the script are not our business
@@ -194,6 +194,8 @@ def _without_magic(source: str) -> list[str]:
             clean.append(f"__import__('os').environ[{env['name']!r}] = {env['value']!r}")
         elif magic is not None:
             clean.append(f"{magic['indent']}pass")
+        elif (assigned := _ASSIGNED_MAGIC.match(line)) is not None:
+            clean.append(f"{assigned['start']}None")
         else:
             clean.append(line)
     return clean

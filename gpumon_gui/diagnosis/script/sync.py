@@ -53,7 +53,7 @@ def _kind(code: Code, call: ast.Call, loop: ast.AST, torch: TorchCode) -> str:
         root = root_name(call.func.value)
         if method == "item" and not call.args and code.imports.get(root) != "numpy":
             return "script-item-each-step"
-        if method in ("cpu", "numpy", "tolist") and not call.args and _is_result(code, call.func.value, loop, torch):
+        if method in ("cpu", "numpy", "tolist") and not call.args and _is_result(code, call.func.value, loop):
             return "script-copy-back-each-step"
     elif called in ("float", "int") and len(call.args) == 1 and _is_loss(code, call.args[0], loop, torch):
         return "script-item-each-step"
@@ -62,7 +62,7 @@ def _kind(code: Code, call: ast.Call, loop: ast.AST, torch: TorchCode) -> str:
     return ""
 
 
-def _is_result(code: Code, node: ast.expr, loop: ast.AST, torch: TorchCode) -> bool:
+def _is_result(code: Code, node: ast.expr, loop: ast.AST) -> bool:
     """Something that was computed in this loop: not a label that was on the CPU all along."""
     root = root_name(node)
     targets = set(names_in(loop.target)) if isinstance(loop, ast.For | ast.AsyncFor) else set()

@@ -1,6 +1,6 @@
 """Knows: TensorFlow's device settings that come too late. Must not know: other settings.
 
-What starts TensorFlow's devices was tried with TensorFlow 2.21: tensors, variables, random numbers, ``tf.data`` sources,
+What starts the devices was tried with TensorFlow 2.21: tensors, variables, random numbers, ``tf.data`` sources,
 optimizers, metrics, models with a known input, ``tf.device``, ``MirroredStrategy`` and ``list_logical_devices``. Layers
 alone, ``keras.Input``, ``list_physical_devices``, ``set_seed`` and the precision policy do not.
 """
@@ -52,7 +52,7 @@ def check(seen: Seen, found: Found) -> None:
         for call in code.calls
         if tensorflow.called(call).startswith("tf.config.") and code.method(call) in _SETTINGS
     ]
-    uses = [call for call in code.calls if _starts(code, tensorflow, call)]
+    uses = [call for call in code.calls if _starts(tensorflow, call)]
     for setting in settings:
         found.judged(CODE, setting, "tensorflow")
         for use in uses:
@@ -64,7 +64,7 @@ def check(seen: Seen, found: Found) -> None:
                 break
 
 
-def _starts(code: Code, tensorflow: TfCode, call: ast.Call) -> bool:
+def _starts(tensorflow: TfCode, call: ast.Call) -> bool:
     name = tensorflow.called(call)
     if name in _TENSORS or name.startswith(_STARTING):
         return True

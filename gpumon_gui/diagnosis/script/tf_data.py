@@ -23,15 +23,17 @@ def check(seen: Seen, found: Found) -> None:
     if not tensorflow.used:
         return
     names = _datasets(code, tensorflow)
+    consumed = tensorflow.fits or tensorflow.training_loops
     maps = [
         call for call in code.calls if code.method(call) == "map" and _is_dataset(code, tensorflow, call.func, names)
     ]
     prefetches = any(code.method(call) == "prefetch" for call in code.calls)
     for call in maps:
         found.judged(CODE, call, "tensorflow")
+        if not consumed and not _from_disk(code, tensorflow):
+            continue  # a test of one layer, not a training
         if code.keyword(call, "num_parallel_calls", 1) is None and not code.has_unknown_keywords(call):
             found.add("script-tf-map-serial", call, "tensorflow")
-    consumed = tensorflow.fits or tensorflow.training_loops
     if (maps or _from_disk(code, tensorflow)) and not prefetches and consumed:
         first = maps[-1] if maps else _from_disk(code, tensorflow)[0]
         found.add("script-tf-no-prefetch", first, "tensorflow")

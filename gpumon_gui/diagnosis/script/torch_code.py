@@ -52,6 +52,7 @@ class TorchCode:
 
     def __init__(self, code: Code) -> None:
         self.code = code
+        self._devices: dict[str, Device] = {}
 
     @cached_property
     def used(self) -> bool:
@@ -70,7 +71,7 @@ class TorchCode:
 
     # -- devices --------------------------------------------------------------------------------------------------
 
-    def device(self, node: ast.expr | None, depth: int = 4) -> Device:
+    def device(self, node: ast.expr | None) -> Device:
         """The device that an expression names."""
         if isinstance(node, ast.Constant):
             if isinstance(node.value, str):
@@ -82,27 +83,30 @@ class TorchCode:
             first = node.values[0] if node.values else None
             return self.device(first) if isinstance(first, ast.Constant) else Device.UNKNOWN
         if isinstance(node, ast.IfExp):
-            return self._either([node.body, node.orelse], depth)
+            return self._either([node.body, node.orelse])
         if isinstance(node, ast.BoolOp):
-            return self._either(node.values, depth)
+            return self._either(node.values)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mod):
-            return self.device(node.left, depth)
+            return self.device(node.left)
         if isinstance(node, ast.Call):
             called = self.code.called(node)
             if called in ("torch.device", "device") and (node.args or node.keywords):
-                return self.device(self.code.keyword(node, "type", 0) or self.code.keyword(node, "device", 0), depth)
+                return self.device(self.code.keyword(node, "type", 0) or self.code.keyword(node, "device", 0))
             if called.endswith(".format"):
-                return self.device(node.func.value, depth) if isinstance(node.func, ast.Attribute) else Device.UNKNOWN
+                return self.device(node.func.value) if isinstance(node.func, ast.Attribute) else Device.UNKNOWN
             return Device.GPU if called.startswith("torch.cuda.") else Device.UNKNOWN
         name = plain_name(node)
-        if name and depth:
+        if not name:
+            return Device.UNKNOWN
+        if name not in self._devices:
+            self._devices[name] = Device.UNKNOWN  # for names that lead back to themselves
             values = [value for value, _node in self.code.assigned.get(name, [])]
             if values:
-                return self._either(values, depth)
-        return Device.UNKNOWN
+                self._devices[name] = self._either(values)
+        return self._devices[name]
 
-    def _either(self, nodes: list[ast.expr], depth: int) -> Device:
-        found = {self.device(node, depth - 1) for node in nodes}
+    def _either(self, nodes: list[ast.expr]) -> Device:
+        found = {self.device(node) for node in nodes}
         if Device.GPU in found:
             return Device.GPU
         return Device.CPU if found == {Device.CPU} else Device.UNKNOWN
@@ -193,9 +197,15 @@ class TorchCode:
             if name.startswith("self."):
                 continue
             for value, node in values:
-                if isinstance(node, ast.Assign | ast.AnnAssign) and self.is_model(value):
+                if isinstance(node, ast.Assign | ast.AnnAssign) and self.is_model(self._unmoved(value)):
                     found.setdefault(name, node)
         return found
+
+    def _unmoved(self, node: ast.expr) -> ast.expr:
+        """``Net()`` of ``Net().to(device)``."""
+        while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and self.target(node) is not None:
+            node = node.func.value
+        return node
 
     # -- loaders --------------------------------------------------------------------------------------------------
 

@@ -49,7 +49,7 @@ def check(seen: Seen, found: Found) -> None:
         if early is not None:
             found.add("script-cuda-visible-devices-late", node, use=found_place(early))
             found.add("script-cuda-first-use", early)
-        elif isinstance(value, str) and value.strip() in ("", "-1") and not code.conditions(node):
+        elif isinstance(value, str) and value.strip() in ("", "-1") and _runs_for_sure(code, node):
             found.add("script-cuda-visible-devices-hidden", node, value=value.strip() or '""')
 
 
@@ -58,15 +58,20 @@ def found_place(node: ast.AST) -> str:
     return str(getattr(node, "lineno", "?"))
 
 
+def _runs_for_sure(code: Code, node: ast.AST) -> bool:
+    """Not under a condition, and not in a function that only others call (a worker's, for example)."""
+    return not code.conditions(node) and any(reached is node for reached in code.reached(code.tree, depth=6))
+
+
 def _settings(code: Code) -> list[tuple[ast.AST, object]]:
     """Each place that sets the variable, with the value where it is plain."""
     found: list[tuple[ast.AST, object]] = []
     for node in code.nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                if isinstance(target, ast.Subscript) and _is_environ(code, target.value):
-                    if code.value(target.slice) == _VARIABLE:
-                        found.append((node, code.value(node.value)))
+                is_environ = isinstance(target, ast.Subscript) and _is_environ(code, target.value)
+                if is_environ and isinstance(target, ast.Subscript) and code.value(target.slice) == _VARIABLE:
+                    found.append((node, code.value(node.value)))
         elif isinstance(node, ast.Call):
             called = code.called(node)
             if called in ("os.putenv", "os.environ.setdefault") and len(node.args) == 2:

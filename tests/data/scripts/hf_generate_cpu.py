@@ -1,0 +1,6 @@
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+tokenizer = AutoTokenizer.from_pretrained("gpt2")
+model = AutoModelForCausalLM.from_pretrained("gpt2", device_map="cpu", torch_dtype=torch.float32)
+print(tokenizer.decode(model.generate(**tokenizer("Hello", return_tensors="pt"))[0]))
