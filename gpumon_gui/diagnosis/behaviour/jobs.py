@@ -7,13 +7,13 @@ Programs that one shell started on a GPU each (a sweep) are not: they only look 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from gpumon_gui.core.model import DeviceKey
-from gpumon_gui.diagnosis.behaviour.window import ProcessTrack, Window
+from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, ProcessTrack, Window
 
 #: Options by which a launcher tells a rank which one it is (torch.distributed.launch, DeepSpeed, MPI wrappers), and the
 #: handles that Python's multiprocessing gives its children.
@@ -23,15 +23,22 @@ _NUMBERED: Final = re.compile(r"(pipe_handle|tracker_fd|parent_pid|(?:local[_-]?
 _TALKS_BYTES_PER_S: Final = 1e6
 #: What a GPU sends over PCIe while it exchanges nothing: answers to the program that feeds it (12 MB/s in training).
 _QUIET_BYTES_PER_S: Final = 30e6
+#: Busy for less than this share of the time a GPU may as well have drawn a desktop.
+_WORKS: Final = 0.05
+#: The pid of a job that nobody can name.
+UNLISTED: Final = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """``pid`` names it; ``processes`` are all of it, those with a GPU first; ``devices`` the ones it uses."""
+    """``pid`` names it (:data:`UNLISTED`: nobody knows); ``processes`` are all of it, those with a GPU first;
+    ``devices`` the ones it uses. ``presumed``: the driver lists no program anywhere, so that the devices that work are
+    taken for those of the only program there is."""
 
     pid: int
     processes: tuple[ProcessTrack, ...]
     devices: tuple[DeviceKey, ...]
+    presumed: bool = False
 
 
 def jobs_of(window: Window, pid: int | None = None) -> tuple[Job, ...]:
@@ -39,7 +46,34 @@ def jobs_of(window: Window, pid: int | None = None) -> tuple[Job, ...]:
 
     Without ``pid``: every process that computes on a GPU or has a framework loaded, with whatever was started by the
     same parent out of those (ranks of a launcher) or below it.
+
+    In a container, in WSL and in logs of nvidia-smi no program is listed: then a GPU that works is that of the program
+    asked for, or of the only one with a framework, or of one that has no name.
     """
+    unlisted = _unlisted(window)
+    jobs = _listed(window, pid)
+    if not unlisted:
+        return jobs
+    if pid is not None and len(_listed(window, None)) > 1:
+        return jobs  # whose work it is cannot be told
+    if len(jobs) == 1:
+        return (replace(jobs[0], devices=unlisted, presumed=True),)
+    return jobs if jobs or pid is not None else (Job(UNLISTED, (), unlisted, presumed=True),)
+
+
+def _unlisted(window: Window) -> tuple[DeviceKey, ...]:
+    """The devices that work while no program is listed on any."""
+    if any(track.uses for track in window.processes):
+        return ()
+    return tuple(key for key, track in window.devices.items() if _works(track))
+
+
+def _works(track: DeviceTrack) -> bool:
+    busy = track.series.get("gpu_utilization", track.series.get("engine_utilization"))
+    return busy is not None and float(np.nanmean(busy)) >= _WORKS
+
+
+def _listed(window: Window, pid: int | None) -> tuple[Job, ...]:
     tracks = {track.pid: track for track in window.processes}
     if pid is not None:
         below = [track for track in tracks.values() if pid == track.pid or pid in _line(track, tracks)]

@@ -18,7 +18,7 @@ import numpy as np
 
 from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.behaviour.features.table import OF_JOB, OF_WINDOW, Feature
-from gpumon_gui.diagnosis.behaviour.jobs import Job, jobs_of
+from gpumon_gui.diagnosis.behaviour.jobs import UNLISTED, Job, jobs_of
 from gpumon_gui.diagnosis.behaviour.rolling import window_of
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.steady import steady_start
@@ -89,7 +89,8 @@ def _job_facts(window: Window, job: Job, others: tuple[Job, ...], recent_s: floa
     steady = window.part(start) if start else window
     steady_others = tuple(_within(steady, other) for other in others)
     scene = Scene(window, steady, _within(steady, job), job, steady_others)
-    return {"subject": f"pid {job.pid}", **_features(OF_JOB, scene)}
+    subject = "unlisted" if job.pid == UNLISTED else f"pid {job.pid}"
+    return {"subject": subject, **_features(OF_JOB, scene)}
 
 
 def _within(part: Window, job: Job) -> Job:

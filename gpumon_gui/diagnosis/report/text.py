@@ -73,7 +73,9 @@ def status(finding: Mapping[str, Any]) -> str:
 
 def subject(name: str) -> str:
     """What a finding is about, in words where it is no path."""
-    return {"machine": _(words.MACHINE), "environment": _(words.ENVIRONMENT)}.get(name) or printable(name)
+    return {"machine": _(words.MACHINE), "environment": _(words.ENVIRONMENT), "unlisted": _(words.UNLISTED)}.get(
+        name
+    ) or printable(name)
 
 
 def evidence_line(evidence: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from gpumon_gui.core.formatters import duration, percent, watts
 from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.report import words
 
 #: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
 _WORKS = 0.5
@@ -58,8 +59,8 @@ def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
         lines.append(_ended(watch))
     energy = watch.get("energy_j")
     if isinstance(energy, Mapping):
-        words = _("{device} used {energy} Wh in that time, by all programs together.")
-        lines += [words.format(device=device, energy=f"{joules / 3600:.2g}") for device, joules in energy.items()]
+        used = _("{device} used {energy} Wh in that time, by all programs together.")
+        lines += [used.format(device=device, energy=f"{joules / 3600:.2g}") for device, joules in energy.items()]
     lines += [str(note) for note in watch.get("notes", ())]
     turns = [turn for turn in watch.get("turns", ()) if isinstance(turn, Mapping)]
     tables = []
@@ -78,7 +79,8 @@ def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 def name(job: Mapping[str, Any]) -> str:
     """``python (pid 4711, PyTorch)``."""
     program = job.get("program", {})
-    inside = ", ".join(str(part) for part in (job.get("subject"), program.get("framework")) if part)
+    subject = _(words.UNLISTED) if job.get("subject") == "unlisted" else job.get("subject")
+    inside = ", ".join(str(part) for part in (subject, program.get("framework")) if part)
     called = program.get("name")
     return f"{called} ({inside})" if called else inside
 
@@ -103,8 +105,8 @@ def _sentence(job: Mapping[str, Any]) -> str:
 
 
 def _watched(watch: Mapping[str, Any]) -> str:
-    words = _("Watched for {seen}; the verdict is about the last {steady}, in which the work was of one kind.")
-    return words.format(seen=duration(float(watch["seconds"])), steady=duration(float(watch["steady_s"])))
+    said = _("Watched for {seen}; the verdict is about the last {steady}, in which the work was of one kind.")
+    return said.format(seen=duration(float(watch["seconds"])), steady=duration(float(watch["steady_s"])))
 
 
 def _ended(watch: Mapping[str, Any]) -> str:

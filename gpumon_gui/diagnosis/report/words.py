@@ -32,6 +32,8 @@ FRAMEWORK: dict[str, str] = {
 }
 MACHINE = N_("this machine")
 ENVIRONMENT = N_("this environment")
+#: A GPU works, and nobody says for whom.
+UNLISTED = N_("a program that is not listed")
 NOTHING_WRONG = N_("Nothing wrong was found.")
 NOTHING_FOUND = N_("No cause was found, but not everything could be checked.")
 CHECKED = N_("Causes that were looked for and are not there: {count}")

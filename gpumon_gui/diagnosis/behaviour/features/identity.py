@@ -27,14 +27,16 @@ def of_window(scene: Scene) -> Mapping[str, Any]:
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
     """``pid``, ``pids``, ``name``, ``framework`` (as loaded in any of its processes), ``environment``; ``seconds``,
-    ``samples``, ``start_utc_s``, ``end_utc_s`` of the steady part, and ``skipped_s`` before it."""
+    ``samples``, ``start_utc_s``, ``end_utc_s`` of the steady part, and ``skipped_s`` before it.
+    ``presumed``: the driver lists no program, so the GPU that works is taken for its."""
     if scene.job is None:
         return {}
     processes = scene.job.processes
     named = next((track.last for track in processes if track.last.name), None)
     frameworks = dict.fromkeys(name for track in processes for name in track.last.framework.split(", ") if name)
     return {
-        "pid": scene.job.pid,
+        "pid": scene.job.pid or None,
+        "presumed": scene.job.presumed or None,
         "pids": [track.pid for track in processes],
         "name": named.name if named is not None else None,
         "framework": ", ".join(frameworks) or None,
