@@ -194,8 +194,8 @@ class Backend:
     """What is asked of a framework. ``place`` is a GPU's index, or None for the CPU."""
 
     name = ""
-    #: Whether memory that is given up goes back to the driver at once.
-    gives_back = True
+    #: Whether it can compute without a GPU.
+    has_cpu = True
 
     def __init__(self) -> None:
         self.driver = Driver()
@@ -352,7 +352,6 @@ class TensorFlow(Backend):
     """TensorFlow 2 (and late 1.x) in eager mode. Its allocator keeps what it once took."""
 
     name = "tensorflow"
-    gives_back = False
 
     def __init__(self) -> None:
         Backend.__init__(self)
@@ -509,6 +508,7 @@ class CuPy(Backend):
     """CuPy; its CPU side is NumPy."""
 
     name = "cupy"
+    has_cpu = False
 
     def __init__(self) -> None:
         Backend.__init__(self)
@@ -809,7 +809,8 @@ def prove(channel: Channel, name: str, options: Dict[str, float]) -> None:
         channel.put("cpu_reason", backend.cpu_reason)
         if backend.error:
             channel.put("error", backend.error)
-    on_cpu(channel, backend)
+    if devices or backend.has_cpu:
+        on_cpu(channel, backend)
     order = [device for device in devices if int(options["only"]) in (-1, device["index"])]
     for device in order:
         path = "devices.%d." % device["index"]

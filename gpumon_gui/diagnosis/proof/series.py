@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 #: Delays of an instrument behind the load, in seconds.
 DELAYS_S = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-#: After an edge a reading is a mixture of both phases: so long it is left out.
+#: After an edge a reading is a mixture of both phases: it is left out for so long, a quarter of the phase at most.
 SETTLE_S = 0.15
 #: Chance below which a series counts as following the load. Four loads among nine phases: the least possible is 1/126.
 SIGNIFICANT = 0.05
@@ -39,6 +39,11 @@ class Window:
     end_s: float
     load: bool
     block_bytes: int = 0
+
+    @property
+    def settled_s(self) -> float:
+        """From here on a reading is about this phase alone."""
+        return self.begin_s + min(SETTLE_S, (self.end_s - self.begin_s) / 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +126,7 @@ def within(windows: Sequence[Window], times: Sequence[float], values: Sequence[f
     mask = np.zeros(len(at), dtype=bool)
     for window in windows:
         if window.load == load:
-            mask |= (at >= window.begin_s + SETTLE_S) & (at <= window.end_s)
+            mask |= (at >= window.settled_s) & (at <= window.end_s)
     found: Numbers = numbers[mask & np.isfinite(numbers)]
     return found
 
@@ -129,14 +134,14 @@ def within(windows: Sequence[Window], times: Sequence[float], values: Sequence[f
 def _means(windows: Sequence[Window], at: Numbers, numbers: Numbers, delay_s: float) -> list[float]:
     means = []
     for window in windows:
-        mask = (at >= window.begin_s + delay_s + SETTLE_S) & (at <= window.end_s + delay_s)
+        mask = (at >= window.settled_s + delay_s) & (at <= window.end_s + delay_s)
         inside = numbers[mask & np.isfinite(numbers)]
         means.append(float(inside.mean()) if inside.size else math.nan)
     return means
 
 
 def _median(window: Window, at: Numbers, numbers: Numbers) -> float:
-    inside = numbers[(at >= window.begin_s + SETTLE_S) & (at <= window.end_s) & np.isfinite(numbers)]
+    inside = numbers[(at >= window.settled_s) & (at <= window.end_s) & np.isfinite(numbers)]
     return float(np.median(inside)) if inside.size else math.nan
 
 
