@@ -10,6 +10,7 @@ from PySide6.QtCore import QMessageLogContext, QTimer, QtMsgType, qInstallMessag
 from PySide6.QtWidgets import QApplication, QWidget
 
 from gpumon_gui import __version__
+from gpumon_gui.app.alerts import Alerts
 from gpumon_gui.app.arguments import Arguments
 from gpumon_gui.app.desktop import Desktop
 from gpumon_gui.app.ending import Ending
@@ -66,6 +67,9 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     preferences.apply_to_window(arguments.page)
     if repairs:
         window.message.say("\n".join(repairs), Tone.ATTENTION)
+    alerts = None
+    if bar is None and arguments.screenshot is None:  # what is played happened long ago
+        alerts = Alerts(window, feed, theme, translation, settings)
     faults = Faults(window, log.last_lines)
     signals = EndSignals()
     window.closing.connect(ending.leave)
@@ -80,6 +84,8 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     desktop = None
     if arguments.screenshot is None:
         desktop = Desktop(window, feed, theme, translation, entry)
+        if alerts is not None:
+            alerts.use_tray(desktop.tray)
         app.commitDataRequest.connect(desktop.on_session_end)
         desktop.start(hidden=arguments.tray)
     else:

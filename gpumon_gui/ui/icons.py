@@ -16,6 +16,7 @@ from gpumon_gui.core.resources import resource_root
 #: Every drawing shipped; a test compares it with the folder.
 NAMES = (
     "app",
+    "bell",
     "close",
     "done",
     "end_task",

@@ -125,6 +125,7 @@ class MainWindow(QWidget):
         self._page: PageEntry = PAGES[0]
         self._demand: Demand | None = None
         self._keep_awake = False
+        self._background_processes = False
         self._is_leaving = False
         #: Asked when the user closes the window: whether the program stays, hidden.
         self.stays_when_closed: Callable[[], bool] = _never
@@ -268,6 +269,15 @@ class MainWindow(QWidget):
         self._keep_awake = on
         self._send_demand()
 
+    def set_background_processes(self, on: bool) -> None:
+        """Whether the users of the GPU are read also while nobody looks: alerts need them."""
+        self._background_processes = on
+        self._send_demand()
+
+    def add_tool(self, widget: QWidget) -> None:
+        """A further button in the tool row, left of the menu."""
+        self._tools.insertWidget(self._tools.count() - 1, widget)
+
     def toggle_pause(self) -> None:
         """Pause or go on."""
         if self._is_recorded:
@@ -346,7 +356,7 @@ class MainWindow(QWidget):
             # Hidden, only the tray's icon and the charts' past need it.
             interval_s=1.0 if interval is None else interval if visible else max(interval, 1.0),
             details=visible and self._page.details,
-            processes=visible and self._page.processes,
+            processes=(visible and self._page.processes) or self._background_processes,
             cpu_processes=visible and self._page.cpu_processes,
             keep_awake=visible and self._keep_awake,
         )
@@ -367,7 +377,7 @@ class MainWindow(QWidget):
     # -- construction
 
     def _lay_out(self) -> None:
-        tools = QHBoxLayout()
+        tools = self._tools = QHBoxLayout()
         tools.setContentsMargins(L, S, S, S)
         tools.setSpacing(S // 2)
         tools.addWidget(self.heading)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import sys
 from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Slot
@@ -77,6 +79,12 @@ class Tray(QObject):
         """Take the icon out of the tray, at once instead of when the pointer comes by."""
         self._ticker.stop()
         self.icon.hide()
+
+    def notify(self, title: str, text: str) -> None:
+        """Tell the user through the desktop's own notifications. Markup in names of others stays text."""
+        # The freedesktop notification server reads HTML in the body; Windows does not.
+        safe = text if sys.platform == "win32" else html.escape(text, quote=False)
+        self.icon.showMessage(title, safe, self._window.windowIcon())
 
     @Slot()
     def refresh(self) -> None:

@@ -1,0 +1,74 @@
+"""Knows: the alerts of this session: raised from the samples of the feed, kept in a list. Must not know: how they are
+told."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.core.model import Sample
+from gpumon_gui.diagnosis.alerts.alarm import Alarm
+from gpumon_gui.diagnosis.alerts.alert import Alert, Limits
+
+#: More than anybody reads; older ones go.
+MOST: Final = 200
+
+
+class AlertCentre(QObject):
+    """Lives in the GUI thread: a look at a sample takes well below a millisecond.
+
+    Signals:
+        raised(object): a new :class:`Alert`.
+        changed(): the list or what of it is unread is another now.
+    """
+
+    raised = Signal(object)
+    changed = Signal()
+
+    def __init__(self, feed: Feed, limits: Limits | None = None, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._alarm = Alarm(limits)
+        self._alerts: list[Alert] = []
+        self._unread = 0
+        feed.sample_arrived.connect(self._on_sample)
+
+    @property
+    def alerts(self) -> tuple[Alert, ...]:
+        """The newest first."""
+        return tuple(self._alerts)
+
+    @property
+    def unread(self) -> int:
+        """How many came since the list was last looked at."""
+        return self._unread
+
+    def set_limits(self, limits: Limits) -> None:
+        """What the user set now."""
+        self._alarm.set_limits(limits)
+
+    @Slot()
+    def mark_read(self) -> None:
+        """The list was looked at."""
+        if self._unread:
+            self._unread = 0
+            self.changed.emit()
+
+    @Slot()
+    def clear(self) -> None:
+        """Empty the list."""
+        self._alerts.clear()
+        self._unread = 0
+        self.changed.emit()
+
+    @Slot(object)
+    def _on_sample(self, sample: Sample) -> None:
+        new = self._alarm.look(sample)
+        for alert in new:
+            self._alerts.insert(0, alert)
+            self._unread += 1
+            self.raised.emit(alert)
+        if new:
+            del self._alerts[MOST:]
+            self.changed.emit()

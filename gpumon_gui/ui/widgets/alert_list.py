@@ -1,0 +1,180 @@
+"""Knows: the bell in the tool row and the list of alerts below it. Must not know: when something is an alert."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QDate, QDateTime, QEvent, QLocale, QPoint, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+
+from gpumon_gui.bridge.alerts import AlertCentre
+from gpumon_gui.core.files import printable
+from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.section import wrapped
+
+_WIDTH = 400
+_HEIGHT = 420
+_MOST_SHOWN = 9
+
+
+class Bell(FlatButton):
+    """How many alerts are unread, as a number on the bell.
+
+    Signals:
+        followed(object): the user chose an :class:`Alert` in the list.
+    """
+
+    followed = Signal(object)
+
+    def __init__(self, theme: Theme, centre: AlertCentre, parent: QWidget | None = None) -> None:
+        super().__init__(theme, "bell", "", parent)
+        self._centre = centre
+        self.panel = AlertPanel(theme, centre, self)
+        self.panel.followed.connect(self.followed)
+        self.clicked.connect(self._on_clicked)
+        centre.changed.connect(self.retranslate)
+        self.retranslate()
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        unread = self._centre.unread
+        name = _("Alerts") if not unread else _("Alerts: {count} new").format(count=unread)
+        self.setToolTip(name)
+        self.setAccessibleName(name)
+        self.panel.retranslate()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        unread = self._centre.unread
+        if not unread:
+            return
+        text = str(unread) if unread <= _MOST_SHOWN else f"{_MOST_SHOWN}+"
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        font = self._theme.font(Text.CAPTION)
+        font.setPointSizeF(max(6.0, font.pointSizeF() * 0.8))
+        painter.setFont(font)
+        height = QFontMetrics(font).height()
+        width = max(height, QFontMetrics(font).horizontalAdvance(text) + S)
+        badge = QRectF(self.width() - width - 1, 1, width, height)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.bad))
+        painter.drawRoundedRect(badge, height / 2, height / 2)
+        painter.setPen(QColor(colours.window))
+        painter.drawText(badge, Qt.AlignmentFlag.AlignCenter, text)
+        painter.end()
+
+    @Slot()
+    def _on_clicked(self) -> None:
+        self.panel.open_below(self)
+        self._centre.mark_read()
+
+
+class AlertPanel(QFrame):
+    """The list, as a popup that a click beside it or Escape closes.
+
+    Signals:
+        followed(object): the user chose an :class:`Alert`.
+    """
+
+    followed = Signal(object)
+
+    def __init__(self, theme: Theme, centre: AlertCentre, parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self._theme = theme
+        self._centre = centre
+        self._title = QLabel(self)
+        self._title.setFont(theme.font(Text.SUBTITLE))
+        self._empty = wrapped(theme, muted=True, parent=self)
+        self._clear = FlatButton(theme, "", "", self)
+        self._clear.clicked.connect(centre.clear)
+        self.list = QListWidget(self)
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setWordWrap(True)
+        self.list.setSpacing(2)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        use_thin_bars(self.list, theme)
+        self.list.itemActivated.connect(self._on_chosen)
+        self.list.itemClicked.connect(self._on_chosen)
+        head = QHBoxLayout()
+        head.addWidget(self._title)
+        head.addStretch(1)
+        head.addWidget(self._clear)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(L, M, L, L)
+        box.setSpacing(S)
+        box.addLayout(head)
+        box.addWidget(self._empty)
+        box.addWidget(self.list, 1)
+        centre.changed.connect(self._fill)
+        self._fill()
+
+    def open_below(self, widget: QWidget) -> None:
+        """Show the list at the right edge of a widget, within the screen."""
+        self.resize(QSize(_WIDTH, _HEIGHT if self.list.count() else self.sizeHint().height()))
+        corner = widget.mapToGlobal(QPoint(widget.width(), widget.height()))
+        area = widget.screen().availableGeometry()
+        left = max(area.left(), min(corner.x() - self.width(), area.right() - self.width()))
+        self.move(left, min(corner.y(), area.bottom() - self.height()))
+        self.show()
+        self.list.setFocus()
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        self._title.setText(_("Alerts"))
+        self._clear.set_text(_("Clear"))
+        self._empty.setText(_("Nothing has happened since GPUMon was started."))
+        self.list.setAccessibleName(_("Alerts"))
+        self._fill()
+
+    @Slot()
+    def _fill(self) -> None:
+        alerts = self._centre.alerts
+        self.list.clear()
+        for alert in alerts:
+            item = QListWidgetItem(f"{time_text(alert)}  {_(alert.title)}\n{alert_text(alert)}")
+            item.setData(Qt.ItemDataRole.UserRole, alert)
+            self.list.addItem(item)
+        self.list.setVisible(bool(alerts))
+        self._empty.setVisible(not alerts)
+        self._clear.setVisible(bool(alerts))
+
+    @Slot(QListWidgetItem)
+    def _on_chosen(self, item: QListWidgetItem) -> None:
+        alert = item.data(Qt.ItemDataRole.UserRole)
+        self.close()
+        if isinstance(alert, Alert):
+            self.followed.emit(alert)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.close()
+        else:
+            super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.update()
+
+
+def alert_text(alert: Alert) -> str:
+    """What happened, in a sentence or two; names of others cannot break the line."""
+    return printable(_(alert.text).format(**alert.values)).strip()
+
+
+def time_text(alert: Alert) -> str:
+    """The time of day, in the way of the locale; with the date where it is not today's."""
+    when = QDateTime.fromSecsSinceEpoch(round(alert.utc_s))
+    locale = QLocale()
+    if when.date() == QDate.currentDate():
+        return locale.toString(when.time(), QLocale.FormatType.ShortFormat)
+    return locale.toString(when, QLocale.FormatType.ShortFormat)
