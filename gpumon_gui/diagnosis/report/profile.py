@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.facts import UNKNOWN, View
@@ -79,7 +80,7 @@ def _profile(view: View) -> dict[str, Any]:
             [_copy(row) for row in _rows(view, "profile.copies")],
         ),
     ]
-    title = _("Profile {file}").format(file=view.text("profile.file") or "")
+    title = _("Profile {file}").format(file=printable(view.text("profile.file") or ""))
     return {"title": title, "lines": _about(view), "tables": [table for table in tables if table["rows"]]}
 
 
@@ -98,7 +99,8 @@ def _about(view: View) -> list[str]:
     for row in devices:
         busy, copying, idle = (_number(row, name) for name in ("busy_share", "copy_share", "idle_share"))
         text = _("GPU {index}: busy {busy}, waiting for copies {copying}, idle {idle}")
-        index = str(row.get("index", 0)) + (f" ({row['name']})" if isinstance(row.get("name"), str) else "")
+        name = _text(row, "name")
+        index = f"{_number(row, 'index'):.0f}" + (f" ({name})" if name else "")
         lines.append(text.format(index=index, busy=percent(busy), copying=percent(copying), idle=percent(idle)))
         talking, alone = _number(row, "collective_share"), _number(row, "exposed_collective_share")
         if talking > 0:
@@ -160,7 +162,7 @@ def _snapshot(view: View) -> dict[str, Any]:
         value = view.number(f"memory_snapshot.{name}")
         if value is not None:
             lines.append(_(text).format(size=size_text(value)))
-    title = _("Memory snapshot {file}").format(file=view.text("memory_snapshot.file") or "")
+    title = _("Memory snapshot {file}").format(file=printable(view.text("memory_snapshot.file") or ""))
     return {"title": title, "lines": lines, "tables": [table for table in tables if table["rows"]]}
 
 
@@ -179,7 +181,7 @@ def _number(row: Mapping[str, Any], name: str) -> float:
 
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
-    return value if isinstance(value, str) else ""
+    return printable(value) if isinstance(value, str) else ""
 
 
 def _timed(row: Mapping[str, Any]) -> list[str]:
