@@ -213,7 +213,7 @@ class _Status:
 def sentence(finding: Finding | None) -> str:
     """A verdict in one line."""
     if finding is None:
-        return _("nothing that was looked for holds it back")
+        return _("nothing was found that holds it back")
     return printable(_(finding.title).format(**finding.values))
 
 

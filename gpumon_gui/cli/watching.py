@@ -87,6 +87,8 @@ def live(
                     show(seen.verdict, sample, last_s - begin_s)
     if watcher is not None:
         seen.verdict = watcher.verdict()
+        if not sample.inventory:
+            seen.notes.append(_("GPUMon sees no GPU in this machine; gpumon diagnose says why."))
     seen.energy_j = energy.joules
     return seen
 

@@ -1,0 +1,247 @@
+"""``gpumon watch`` as a user meets it: recordings, scripted machines, programs that it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gpumon_gui.cli.main import run
+
+TRACES = Path(__file__).parents[1] / "data" / "traces"
+DEMO = Path(__file__).parents[2] / "resources" / "demo" / "h200-training.gpumon"
+STARVED = TRACES / "trace-d13.jsonl.gz"
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals and terminals of POSIX")
+
+
+def document(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert found["schema"] == "gpumon-report/1"
+    return found
+
+
+def python(code: str) -> list[str]:
+    return ["--", sys.executable, "-c", code]
+
+
+def gpumon(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "gpumon_gui", *arguments]
+
+
+# -- recordings
+
+
+def test_a_trace_gets_a_verdict_with_evidence_and_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", "--replay", str(STARVED)]) == 1
+    out = capsys.readouterr().out
+    assert out.index("input-pipeline-bound") < out.index("num_workers")
+    assert "pid 549" in out
+    assert "UTC" in out
+
+
+def test_json_is_one_document_with_what_was_watched(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", "--replay", str(STARVED), "--json"]) == 1
+    found = document(capsys)
+    watch = found["facts"]["watch"]
+    assert watch["mode"] == "replay"
+    assert watch["file"] == STARVED.name
+    assert watch["samples"] == 75
+    assert watch["stable"]
+    first = found["findings"][0]
+    assert first["code"] == "input-pipeline-bound"
+    spans = [span for span in watch["spans"] if span["code"] == first["code"]]
+    assert spans
+    assert all(0 <= span["from_s"] < span["to_s"] <= watch["seconds"] for span in spans)
+
+
+def test_a_part_of_a_recording_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["watch", "--replay", str(DEMO), "--from", "5", "--to", "20", "--json"])
+    assert 14 <= document(capsys)["facts"]["watch"]["seconds"] <= 15.5
+
+
+@pytest.mark.parametrize("suffix", ["html", "md", "json"])
+def test_the_report_is_saved_and_redacted(suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / f"report.{suffix}"
+    assert run(["watch", "--replay", str(STARVED), "--report", str(target)]) == 1
+    written = target.read_text(encoding="utf-8")
+    assert "input-pipeline-bound" in written
+    assert str(target) in capsys.readouterr().err
+
+
+def test_what_the_program_printed_is_judged_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "x.log"
+    log.write_text("RuntimeError: The NVIDIA driver on your system is too old (found version 11040).\n")
+    assert run(["watch", "--replay", str(STARVED), "--log", str(log), "--json"]) == 1
+    assert {"driver-too-old", "input-pipeline-bound"} <= {one["code"] for one in document(capsys)["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--replay", "/no/such.gpumon"], "/no/such.gpumon"),
+        (["--pid", "x"], "no process id"),
+        (["--pid", "-4"], "no process id"),
+        (["--pid", "4194305"], "there is no process 4194305"),
+        (["--pid", "1", "--replay", "x"], "not allowed with"),
+        (["--pid", "1", "--", "ls"], "--pid and --replay"),
+        (["--"], "there is no COMMAND"),
+        (["--", "/no/such/program"], "/no/such/program"),
+        (["--seconds", "0"], "is not a number between"),
+        (["--from", "3"], "--from and --to"),
+        (["--replay", str(STARVED), "--from", "9", "--to", "8"], "--to must be later"),
+        (["--replay", str(STARVED), "--from", "900"], "beyond its end"),
+        (["--replay", str(STARVED), "--hz", "2"], "--hz and --scenario"),
+        (["--scenario", "bogus"], "there is no scenario"),
+        (["--report", "x.docx"], ".html, .md or .json"),
+        (["train.py"], "unrecognized arguments"),
+    ],
+)
+def test_wrong_usage_is_one_line(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["watch", *arguments]) == 2
+    out, err = capsys.readouterr()
+    assert says in err
+    assert err.count("\n") == 1
+    assert out == ""
+
+
+def test_only_watch_takes_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["snapshot", "--", "ls"]) == 2
+    assert "only watch" in capsys.readouterr().err
+
+
+# -- live
+
+
+def test_a_scripted_machine_is_watched_for_a_while(capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["watch", "--scenario", "idle-holding", "--seconds", "1.5", "--hz", "10", "--json"])
+    found = document(capsys)
+    assert code in (0, 1)
+    assert found["facts"]["watch"]["samples"] >= 5
+    assert not found["facts"]["watch"]["stable"]
+    assert found["facts"]["jobs"][0]["activity"]["busy"] == 0
+    assert not found["bugs"]
+
+
+def test_a_command_runs_untouched_and_its_end_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    code = run(["watch", "--scenario", "one-gpu-training", *python("import sys; print('mine'); sys.exit(3)")])
+    out = capfd.readouterr().out
+    assert code == 0
+    assert out.startswith("mine")
+    assert "exit code 3" in out
+
+
+def test_with_json_the_command_prints_elsewhere(capfd: pytest.CaptureFixture[str]) -> None:
+    run(["watch", "--json", *python("print('x' * 3_000_000)")])
+    out, err = capfd.readouterr()
+    found = json.loads(out)
+    assert err.count("x") >= 3_000_000
+    assert found["facts"]["watch"]["exit_code"] == 0
+
+
+def test_the_arguments_of_a_command_are_its_own(capfd: pytest.CaptureFixture[str]) -> None:
+    code = "import sys; print(sys.argv[1:])"
+    assert run(["watch", *python(code), "--lang", "zh_CN", "--pid", "--", "--json"]) == 0
+    out = capfd.readouterr().out
+    assert "['--lang', 'zh_CN', '--pid', '--', '--json']" in out
+    assert "exit code 0" in out  # and the language stays ours
+
+
+def test_a_command_is_seen_with_its_children_before_it_touches_a_gpu(capfd: pytest.CaptureFixture[str]) -> None:
+    child = "import time; t = time.time()\nwhile time.time() - t < 2.5: pass"
+    parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
+    run(["watch", "--json", "--hz", "10", *python(parent)])
+    found = json.loads(capfd.readouterr().out)
+    (job,) = found["facts"]["jobs"]
+    assert job["program"]["pid"] == found["facts"]["watch"]["pid"]
+    assert len(job["program"]["pids"]) >= 2
+    assert job["cpu"]["cores"] > 0.2  # the child's
+
+
+def test_a_process_that_ends_meanwhile_is_said_to_have_ended(capsys: pytest.CaptureFixture[str]) -> None:
+    program = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1.5)"])
+    try:
+        code = run(["watch", "--pid", str(program.pid), "--json", "--hz", "10"])
+    finally:
+        program.wait(20)
+    watch = document(capsys)["facts"]["watch"]
+    assert code == 0
+    assert watch["ended"]
+    assert watch["run_s"] >= 1
+    assert watch["exit_code"] is None
+
+
+@posix
+def test_a_signal_ends_a_command_by_its_own_means() -> None:
+    code = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: (print('cleaned', flush=True), sys.exit(7)))\n"
+    code += "print('ready', flush=True)\ntime.sleep(60)"
+    process = subprocess.Popen(
+        gpumon("watch", *python(code)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGTERM)
+        out, _err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert out.startswith("cleaned\n")
+    assert "exit code 7" in out
+    assert process.returncode == 0
+
+
+@posix
+def test_ctrl_c_in_a_terminal_reaches_the_command_once() -> None:
+    code = (
+        "import signal, sys, time\nseen = []\nsignal.signal(signal.SIGINT, lambda *_: seen.append(1))\n"
+        "print('ready', flush=True)\nend = time.time() + 1.5\n"
+        "while not seen or time.time() < end: time.sleep(0.05)\nprint('asked', len(seen), flush=True)"
+    )
+    controller, terminal = os.openpty()
+    process = subprocess.Popen(
+        gpumon("watch", *python(code)),
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: _control(terminal),
+    )
+    os.close(terminal)
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        os.write(controller, b"\x03")
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        os.close(controller)
+    assert out.startswith("asked 1\n"), err
+    assert "exit code 0" in out
+
+
+def _control(terminal: int) -> None:
+    """In the new process: its terminal is this one."""
+    import fcntl  # POSIX only
+    import termios
+
+    fcntl.ioctl(terminal, termios.TIOCSCTTY, 0)
+
+
+def test_no_watch_needs_qt() -> None:
+    found = subprocess.run(
+        gpumon("watch", "--replay", str(STARVED)),
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=60,
+        env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"},
+        check=False,
+    )
+    assert found.returncode == 1
+    assert "PySide6" not in found.stderr
