@@ -9,7 +9,8 @@ from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
 
-#: Imports and reading data keep one core busy for some seconds, rarely two, and rarely for so long.
+#: Imports and reading data keep one core busy for some seconds, rarely two, and rarely for so long. What helpers do
+#: (loading data, compiling) is no computation of the program itself.
 _LEAST_S = 4.0
 _ONE_CORE, _COMPUTES = 0.8, 1.7
 _LONG_S = 15.0
@@ -42,11 +43,11 @@ def watch(view: View) -> Outcome:
         *shares(view, "job.activity.busy", "job.cpu.machine"),
     )
     if view.known("job.activity.device"):
-        return _opened(seen.cores / max(1, seen.programs), seen.seconds, values, evidence)
+        return _opened(seen.main or 0.0, seen.seconds, values, evidence)
     if seen.seconds < _LEAST_S:
         return Lacks(("job.program.seconds",))
     framework = view.text("job.program.framework")
-    if seen.cores >= _COMPUTES:
+    if (seen.main or 0.0) >= _COMPUTES:
         confidence = Confidence.HIGH if framework and seen.seconds >= 8 else Confidence.MEDIUM
     else:
         confidence = Confidence.MEDIUM if framework and seen.seconds >= _LONG_S else Confidence.LOW

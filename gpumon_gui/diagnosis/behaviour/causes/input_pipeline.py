@@ -14,12 +14,12 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     WELL_FED,
     Picture,
     amount,
+    busy_at_work,
     cautious,
     counts,
     look,
     lowered,
     part,
-    pauses,
     shares,
     speeds,
     transfer_confidence,
@@ -60,11 +60,11 @@ def watch(view: View) -> Outcome:
         return Lacks(("job.activity.busy",))
     if seen.seconds < LEAST_S:
         return Lacks(("job.program.seconds",))
-    busy = seen.busy
-    if pauses(view):
-        busy = view.number("job.phases.active") or busy
+    busy = busy_at_work(view) or seen.busy
     if busy >= WELL_FED or busy < _LEAST_BUSY:
         return CLEAR
+    if seen.alone is not True and (seen.card_busy or 0.0) >= FED:
+        return CLEAR  # the GPU is busy with somebody else's work
     if seen.main is None:
         return Lacks(("job.cpu.main",))
     if transfer_confidence(seen) is not None:
@@ -73,8 +73,7 @@ def watch(view: View) -> Outcome:
     if found is None:
         return CLEAR
     kind, confidence = found
-    if busy >= FED:
-        confidence = cautious(confidence)
+    confidence = lowered(cautious(confidence) if busy >= FED else confidence, seen)
     values = {
         "kind": kind,
         "busy": part(busy),
@@ -92,7 +91,7 @@ def watch(view: View) -> Outcome:
         *speeds(view, "job.transfers.rx_bytes_per_s", "job.cpu.read_bytes_per_s"),
     )
     severity = Severity.INFO if confidence is Confidence.LOW else None
-    return Hit(lowered(confidence, seen), evidence, values, severity=severity, title=title)
+    return Hit(confidence, evidence, values, severity=severity, title=title)
 
 
 def _limit(view: View, seen: Picture) -> tuple[str, Confidence] | None:

@@ -43,6 +43,7 @@ class Picture:
     size: str | None
     size_by: str | None
     alone: bool | None
+    card_busy: float | None
     devices: int
     cores: float | None
     main: float | None
@@ -97,6 +98,7 @@ def look(view: View) -> Picture:
         size=view.text("job.activity.size"),
         size_by=view.text("job.activity.size_by"),
         alone=view.flag("job.activity.alone"),
+        card_busy=number("job.activity.card_busy"),
         devices=count("job.activity.devices"),
         cores=number("job.cpu.cores"),
         main=number("job.cpu.main"),
@@ -154,9 +156,28 @@ def pauses(view: View) -> bool:
     cpu, writes = view.number("job.phases.cpu_in_gaps"), view.number("job.phases.write_in_gaps")
     if (cpu is None or cpu < 0.6) and (writes is None or writes < 20e6):
         return False
+    return not _queue_runs_empty(view)
+
+
+def busy_at_work(view: View) -> float | None:
+    """The busy share without pauses: a GPU that is well fed between them does not wait for its next batch."""
+    busy, active = view.number("job.activity.busy"), view.number("job.phases.active")
+    if active is None or active < WELL_FED or not view.number("job.phases.gaps") or _queue_runs_empty(view):
+        return busy
+    return active
+
+
+def _queue_runs_empty(view: View) -> bool:
+    """Loading processes, or threads of the program, that work before, in and after the pauses: what they prepare is
+    used up now and then, and the GPU waits for more."""
     helpers, before = view.number("job.phases.workers_in_gaps"), view.number("job.phases.workers_in_work")
-    # Loading processes that work before, in and after the pause: a queue that runs empty now and then.
-    return helpers is None or before is None or before < 0.7 or helpers < 0.7 * before
+    if helpers is not None and before is not None and before >= 0.7 and helpers >= 0.7 * before:
+        return True
+    inside, working = view.number("job.phases.cpu_in_gaps"), view.number("job.phases.cpu_in_work")
+    several = (view.number("job.phases.gaps") or 0) >= 3
+    return (
+        several and inside is not None and working is not None and inside >= SEVERAL_CORES and working >= 0.7 * inside
+    )
 
 
 def lowered(confidence: Confidence, seen: Picture) -> Confidence:

@@ -43,13 +43,15 @@ def watch(view: View) -> Outcome:
     seen = look(view)
     if seen.busy is None:
         return Lacks(("job.activity.busy",))
+    if seen.alone is not True:
+        return Lacks(("job.activity.alone",))
     if seen.main is None:
         return Lacks(("job.cpu.main",))
     if not seen.traffic_known:
         return Lacks(("job.transfers.rx_bytes_per_s",))
     if seen.seconds < _LEAST_S:
         return Lacks(("job.program.seconds",))
-    if not 0.01 <= seen.busy < FED or seen.devices > 1 or seen.alone is False:
+    if not 0.01 <= seen.busy < FED or seen.devices > 1:
         return CLEAR
     if seen.variation is None or seen.variation > _EVEN or pauses(view) or seen.gaps:
         return CLEAR

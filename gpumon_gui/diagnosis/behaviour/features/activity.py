@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from gpumon_gui.diagnosis.behaviour.scene import Scene
-from gpumon_gui.diagnosis.behaviour.series import level, mean, middle, rounded, smooth
+from gpumon_gui.diagnosis.behaviour.series import level, mean, middle, rounded
+from gpumon_gui.diagnosis.behaviour.window import Series
 from gpumon_gui.diagnosis.behaviour.work import Work, busy_anywhere, work_of
 
 #: Below this share of time a ratio "per busy time" is noise: NVML counts whole percents.
@@ -21,12 +23,15 @@ SMALL_FILL, FULL_FILL = 0.25, 0.4
 SMALL_LOAD, FULL_LOAD = 0.2, 0.35
 #: Memory controller's busy time per busy time. Kernels that fill a GPU move data for a good part of their time.
 SMALL_MEMORY, FULL_MEMORY = 0.05, 0.2
+#: NVML's power is the average of a second on most boards since Ampere; a little more for utilization before it.
+_POWER_LAG_S: Final = 1.4
 
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
     """The job's busiest device. ``busy``: share of time with kernels or copies on any of its devices; ``kernels``: with
     kernels, by hardware counters; ``sm``, ``occupancy``, ``memory_controller``, ``power_w``, ``power_share`` of its
-    limit, ``clock_share`` of the highest clock: means. ``alone``: no other program works there (absent: not known).
+    limit, ``clock_share`` of the highest clock: means. ``alone``: no other program works there (absent: not known);
+    ``card_busy``: of the whole card, whoever works there.
 
     ``fill`` (SM activity per kernel time), ``load`` (power above waiting per busy time, as a share of what is left to
     the limit), ``memory`` (memory controller per busy time) say how full kernels are; ``size`` is the verdict
@@ -60,6 +65,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "devices": sum((mean(one.busy) or 0.0) >= LEAST_BUSY for one in works),
         "alone": work.alone,
         "busy": rounded(busy),
+        "card_busy": rounded(mean(work.track.series.get("gpu_utilization"))),
         "busy_source": "process" if work.alone is False else work.track.sources.get("gpu_utilization", "engines"),
         "kernels": rounded(kernels),
         "sm": rounded(sm),
@@ -91,13 +97,27 @@ def _waiting_power(scene: Scene, work: Work) -> float | None:
     clocks = whole.series.get("clock_sm_mhz")
     if power is None or busy is None or work.alone is False:
         return None
-    idle = smooth(busy, scene.whole.times_s, 1.0) <= 0.01
+    idle = _at_rest(busy, scene.whole.times_s)
     if clocks is not None:
         usual = middle(work.track.series.get("clock_sm_mhz"))
         if usual:
             idle &= np.abs(clocks - usual) <= 0.2 * usual
     there = power[idle & np.isfinite(power)]
     return level(there, 0.25) if len(there) >= 3 else None
+
+
+def _at_rest(busy: Series, times_s: Series) -> npt.NDArray[np.bool_]:
+    """Where nothing has run for as long as the power looks back, and will not in the next sample."""
+    rest = np.zeros(len(busy), dtype=np.bool_)
+    since: float | None = None
+    for index, value in enumerate(busy):
+        if not value <= 0.01:
+            since = None
+        elif since is None:
+            since = times_s[index]
+        rest[index] = since is not None and times_s[index] - since >= _POWER_LAG_S
+    rest[:-1] &= rest[1:]
+    return rest
 
 
 def _size(
@@ -119,8 +139,8 @@ def _size(
         return None, None
     if memory >= FULL_MEMORY:
         return "full", "memory"
-    # Whole percents: a few percent of busy time hide a memory use of some tenths.
-    return ("small" if memory <= SMALL_MEMORY and busy >= 0.1 else "between"), "memory"
+    # Whole percents: half a percent more may be behind the figure.
+    return ("small" if memory + 0.005 / busy <= SMALL_MEMORY + 0.01 else "between"), "memory"
 
 
 def _between(value: float, small: float, full: float) -> str:
