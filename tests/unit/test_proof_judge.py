@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -12,7 +14,7 @@ from gpumon_gui.core.values import Missing, Reading, Reason, Value
 from gpumon_gui.diagnosis.finding import Confidence
 from gpumon_gui.diagnosis.proof.claims import claims_of
 from gpumon_gui.diagnosis.proof.judge import Outcome, Proof, Setting, Why, judge
-from tests.unit.proof_world import GIB, PID, Card, bus, claims, phases, said, samples
+from tests.unit.proof_world import BEGIN_S, GIB, PID, Card, bus, claims, phases, said, samples
 
 
 def verdict(proof: Proof) -> tuple[Outcome, Why, Confidence]:
@@ -123,6 +125,35 @@ def test_in_a_container_a_busy_gpu_does_not_prove_a_lie() -> None:
     for util in (lambda _at: 0.97, lambda at: 0.9 if int(at) % 2 else 0.1):
         card = Card(works=False, util=util)
         assert verdict(judge(claims(), samples(card), CONTAINER))[0] is Outcome.NOT_SEEN
+
+
+def stop_and_go(seed: int) -> Callable[[float], float]:
+    """Another program that works and rests at its own whim, about as fast as the phases."""
+    chance = random.Random(seed)
+    edges = [BEGIN_S - 5]
+    while edges[-1] < BEGIN_S + 30:
+        edges.append(edges[-1] + chance.uniform(0.5, 3.0))
+    return lambda at: 0.9 if bisect(edges, at) % 2 else 0.05
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_work_of_others_in_between_proves_no_lie_and_hides_no_work(seed: int) -> None:
+    other = stop_and_go(seed)
+    liar = Card(works=False, util=other)
+    assert verdict(judge(claims(), samples(liar, seed=seed), CONTAINER))[0] is Outcome.NOT_SEEN
+    assert verdict(judge(claims(blocks=False), samples(liar, seed=seed), CONTAINER))[:2] == (
+        Outcome.NOT_SEEN,
+        Why.CONTAINER,
+    )
+    honest = Card(own_pid=None, util=other, share=0.3)
+    assert verdict(judge(claims(), samples(honest, seed=seed), CONTAINER))[:2] == (Outcome.PROVEN, Why.DEVICE_STEPS)
+    seen = Card(others={77: other}, share=0.3)
+    assert verdict(judge(claims(), samples(seen, seed=seed)))[:2] == (Outcome.PROVEN, Why.OWN_WORK)
+
+
+def test_a_listed_process_without_figures_beside_others_is_undecided() -> None:
+    card = Card(others={77: stop_and_go(3)}, shows_utilization=False, shows_memory=False, util=stop_and_go(4))
+    assert verdict(judge(claims(blocks=False), samples(card)))[1] in (Why.BUSY, Why.OWN_PRESENCE)
 
 
 def test_in_a_container_without_memory_steps_the_device_alone_gives_little_confidence() -> None:

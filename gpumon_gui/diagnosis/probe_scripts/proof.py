@@ -779,6 +779,21 @@ def idle(channel: Channel, path: str, number: int, seconds: float) -> None:
     channel.put(path + "phases.%d.end" % number, clocks())
 
 
+def guard(limit_s: float) -> None:
+    """End when the parent is gone or after the limit, whatever hangs: inside WSL nobody else can end this process."""
+    parent = attempt(os.getppid)
+
+    def watch() -> None:
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end and attempt(os.getppid) == parent:
+            pause(0.5)
+        os._exit(3)
+
+    thread = threading.Thread(target=watch)
+    thread.daemon = True
+    thread.start()
+
+
 def namespace_pids() -> List[int]:
     """This process's numbers, from the outermost namespace that can be seen to its own."""
     with open("/proc/self/status") as status:
@@ -824,7 +839,7 @@ def prove(channel: Channel, name: str, options: Dict[str, float]) -> None:
         backend.release()
 
 
-OPTIONS = {"share": 0.25, "phase": 1.0, "repeats": 4, "measure": 0.25, "block_mib": 512, "only": -1}
+OPTIONS = {"share": 0.25, "phase": 1.0, "repeats": 4, "measure": 0.25, "block_mib": 512, "only": -1, "limit": 900}
 
 
 def main(arguments: List[str]) -> None:
@@ -837,6 +852,7 @@ def main(arguments: List[str]) -> None:
         if key in options:
             options[key] = float(number)
     channel = Channel(arguments[0])
+    guard(options["limit"])
     prove(channel, arguments[1], options)
     channel.done()
     sys.stdout.flush()

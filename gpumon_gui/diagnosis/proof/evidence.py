@@ -30,7 +30,8 @@ _ACTIVITY: Mapping[str, float] = {
 _POWER_SHARE = 0.05
 #: Shown, and no proof: a card raises its clocks for anybody.
 _BESIDE: Mapping[str, float] = {"clock_sm_mhz": 100.0, "dram_activity": 0.05, "memory_utilization": 0.05}
-_OWN_LEAST = 0.10
+#: Of a process's own work: at rest it is exactly nothing.
+_OWN_LEAST = 0.03
 #: Clocks of two processes of one machine agree within this, in seconds; else UTC is compared.
 _SAME_CLOCK_S = 0.25
 
@@ -66,6 +67,7 @@ class Seen:
     sources: Mapping[str, str] = field(default_factory=dict)
     steps: Steps | None = None
     busy_idle: float | None = None
+    busy_idle_most: float | None = None
     others: tuple[Other, ...] = ()
     elsewhere: tuple[Other, ...] = ()
     pstate: int | None = None
@@ -114,6 +116,7 @@ def seen_of(claims: Claims, claim: DeviceClaim, samples: Sequence[Sample]) -> Se
         sources=sources,
         steps=steps(windows, times, used),
         busy_idle=max((activity[name].idle for name in busy), default=None),
+        busy_idle_most=max((activity[name].idle_most for name in busy), default=None),
         others=_others(pids, info.key, windows, inside),
         elsewhere=_elsewhere(claims, info.key, windows, samples),
         pstate=int(max(under_load["pstate"])) if under_load["pstate"].size else None,

@@ -11,8 +11,9 @@ What proves, strongest first:
 4. *device only*: numbers of processes mean nothing and the framework gives no memory back: the device, quiet
    otherwise, follows the loads. Low confidence.
 
-On a device that others keep busy its own figures decide nothing: then 1 proves, and 3 with medium confidence. Work of
-another process on this device and work of this process on another device prove nothing.
+On a device on which others work its own figures may not follow the loads, whatever this process does: then 1 proves,
+and 3 with less confidence; without either it cannot be told. Work of another process on this device and work of this
+process on another device prove nothing.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from gpumon_gui.diagnosis.proof.claims import Claims, DeviceClaim
 from gpumon_gui.diagnosis.proof.evidence import Seen, seen_of
 from gpumon_gui.diagnosis.proof.peaks import Proportion, proportion
 
-#: A device that is so busy while this process rests cannot show its work in the device's own figures.
-BUSY = 0.6
+#: A device that was so busy in a phase in which this process rested cannot be relied on to show its work.
+DISTURBED = 0.15
 #: Without phases of these numbers nothing can be significant (1/126 is the least chance with four loads).
 LEAST_LOADS = 3
 #: Fewer samples a phase than this decide nothing.
@@ -185,7 +186,7 @@ def _proving(seen: Seen, hides: bool) -> tuple[Why, Confidence] | None:
     sure = Confidence.MEDIUM if seen.by_name else Confidence.HIGH
     if seen.own is not None and seen.own.rises:
         return Why.OWN_WORK, sure
-    busy = seen.busy_idle is not None and seen.busy_idle >= BUSY
+    disturbed = _disturbed(seen)
     own_steps = seen.own_steps is not None and seen.own_steps.match
     if seen.listed and seen.active and not seen.others and not seen.elsewhere:
         # A utilization of its own that was read and did not rise speaks against it, unless its memory speaks for it.
@@ -193,15 +194,19 @@ def _proving(seen: Seen, hides: bool) -> tuple[Why, Confidence] | None:
             return Why.OWN_PRESENCE, sure if own_steps else Confidence.MEDIUM
         if own_steps:
             return Why.OWN_STEPS, Confidence.MEDIUM
-    if own_steps and seen.own is None and busy:
+    if own_steps and seen.own is None and disturbed:
         return Why.OWN_STEPS, Confidence.MEDIUM
     if not hides or seen.others:
         return None
-    if seen.steps is not None and seen.steps.match and (seen.active or busy):
-        return Why.DEVICE_STEPS, Confidence.MEDIUM
-    if seen.steps is None and seen.active and not busy:
+    if seen.steps is not None and seen.steps.match and (seen.active or disturbed):
+        return Why.DEVICE_STEPS, Confidence.MEDIUM if seen.active else Confidence.LOW
+    if seen.steps is None and seen.active and not disturbed:
         return Why.DEVICE_ONLY, Confidence.LOW
     return None
+
+
+def _disturbed(seen: Seen) -> bool:
+    return seen.busy_idle_most is not None and seen.busy_idle_most >= DISTURBED
 
 
 def _not_seen(
@@ -221,13 +226,15 @@ def _not_seen(
         return not_seen, Why.NO_INSTRUMENT, Confidence.LOW
     if seen.others:
         return not_seen, Why.OTHER_PROCESS, Confidence.MEDIUM if hides else Confidence.HIGH
-    busy = seen.busy_idle is not None and seen.busy_idle >= BUSY
+    disturbed = _disturbed(seen)
     if not hides:
-        return not_seen, Why.NO_RISE, Confidence.HIGH
-    if seen.active or (busy and seen.steps is None):
+        # It is on the list, and nothing measures what it does there.
+        untold = seen.listed and seen.own is None and disturbed
+        return (not_seen, Why.BUSY, Confidence.LOW) if untold else (not_seen, Why.NO_RISE, Confidence.HIGH)
+    if seen.active or (disturbed and seen.steps is None):
         # Something worked, and nothing tells whether it was this process.
         return not_seen, Why.WSL if place.wsl else Why.CONTAINER if place.container else Why.BUSY, Confidence.LOW
-    return not_seen, Why.NO_RISE, Confidence.MEDIUM if busy else Confidence.HIGH
+    return not_seen, Why.NO_RISE, Confidence.MEDIUM if disturbed else Confidence.HIGH
 
 
 def _looks_like_cpu(claims: Claims, claim: DeviceClaim) -> bool:

@@ -82,12 +82,16 @@ class Options:
     per_gpu_s: float = 30.0
     only_gpu: int = -1
 
-    def words(self) -> str:
+    def limit_s(self, gpus: int) -> float:
+        """How long a process for so many GPUs may take."""
+        return self.start_s + max(1, gpus) * self.per_gpu_s
+
+    def words(self, gpus: int = 1) -> str:
         """For the script."""
         share = min(0.25, max(0.0, self.memory_share))
         return (
             f"share={share:g},phase={self.phase_s:g},repeats={self.repeats},measure={self.measure_s:g},"
-            f"block_mib={self.block_mib},only={self.only_gpu}"
+            f"block_mib={self.block_mib},only={self.only_gpu},limit={self.limit_s(gpus):g}"
         )
 
 
@@ -189,11 +193,11 @@ def prove_one(gateway: Gateway, target: Target, instruments: Instruments, option
             target.environment,
             target.framework,
             project=None,
-            timeout_s=options.start_s + max(1, target.gpus) * options.per_gpu_s,
+            timeout_s=options.limit_s(target.gpus),
             cancel=cancel,
             changes={**framework.variables, **_VARIABLES.get(target.framework, {})},
             script=script,
-            settings=options.words(),
+            settings=options.words(target.gpus),
         )
         if section.facts.get("proof", {}).get("devices"):
             cancel.wait(_AFTER_S)

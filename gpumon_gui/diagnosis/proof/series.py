@@ -48,14 +48,16 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """``load`` and ``idle`` are medians over the phases, ``chance`` the probability of a contrast as large without any
-    connection, ``delay_s`` the delay with the largest one. ``rises``: significant, and at least the size asked for."""
+    """``load`` and ``idle`` are medians over the phases, ``idle_most`` the highest of the idle ones, ``chance`` the
+    probability of a contrast as large without any connection, ``delay_s`` the delay with the largest one. ``rises``:
+    significant, and at least the size asked for."""
 
     load: float
     idle: float
     chance: float
     delay_s: float
     rises: bool
+    idle_most: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def contrast(
     load, idle = float(np.median(shown[loads])), float(np.median(shown[~loads]))
     chance = _chance(table, int(loads.sum()), float(differences[best]))
     rises = chance <= SIGNIFICANT and load - idle >= least
-    return Contrast(load, idle, chance, float(delays[best]), rises)
+    return Contrast(load, idle, chance, float(delays[best]), rises, float(shown[~loads].max()))
 
 
 def steps(windows: Sequence[Window], times: Sequence[float], values: Sequence[float]) -> Steps | None:
