@@ -95,7 +95,7 @@ class Verdict(StrEnum):
     """What is known of a framework in an environment."""
 
     PROVEN = "proven"
-    CLAIMED = "claimed"  #: the framework says it sees a GPU; nobody computed on it yet
+    CLAIMED = "claimed"  #: the framework says it sees a GPU; nobody computed on it yet, or it was not seen
     FAILS = "fails"
     NOT_MEASURED = "not_measured"
     NOT_INSTALLED = "not_installed"

@@ -196,6 +196,8 @@ class Backend:
     name = ""
     #: Whether it can compute without a GPU.
     has_cpu = True
+    #: Whether memory that is given up goes back to the driver at once: else blocks tell nothing.
+    gives_back = True
 
     def __init__(self) -> None:
         self.driver = Driver()
@@ -352,6 +354,7 @@ class TensorFlow(Backend):
     """TensorFlow 2 (and late 1.x) in eager mode. Its allocator keeps what it once took."""
 
     name = "tensorflow"
+    gives_back = False
 
     def __init__(self) -> None:
         Backend.__init__(self)
@@ -731,6 +734,8 @@ def phases(
     times = max(1, min(500, int(0.03 / (took / 2))))
     spare = budget - 4 * BYTES[precision] * side * side
     largest = max(0, min(int(spare * 0.5), int(options["block_mib"]) * MIB)) // MIB * MIB
+    if not backend.gives_back:
+        largest = 0
     repeats = int(options["repeats"])
     number = 0
     for turn in range(repeats + 1):
