@@ -61,7 +61,7 @@ def load(time_s: Floats, card: int, seed: int) -> Floats:
     run = np.floor(time_s / (5 * HOUR_S) + card * 0.15)
     inside = time_s / (5 * HOUR_S) + card * 0.15 - run
     level = 0.55 + 0.45 * np.sin(run * 2.1 + card) ** 2
-    starved = (run % 3 == 1) & (np.sin(time_s / 7.0) > -0.2)
+    starved = (run % 3 == 1) & (np.sin(time_s / 97.0) > -0.2)
     busy = np.where(inside < 0.82, np.where(starved, 0.35 * level, level), 0.0)
     noise = np.random.default_rng(seed * 1000 + card).normal(0.0, 0.025, len(time_s))
     return np.clip(np.where(busy > 0, busy + noise, 0.0), 0.0, 1.0)

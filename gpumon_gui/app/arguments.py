@@ -17,7 +17,7 @@ from gpumon_gui.core.files import cannot_write, check_regular_file, shown
 from gpumon_gui.core.messages import LANGUAGES, _
 
 #: Names as in ``ui.pages.table.PAGES``; a test compares them, since this module must not import Qt.
-PAGES = ("performance", "processes", "settings")
+PAGES = ("performance", "processes", "history", "settings")
 THEMES = ("system", "light", "dark")
 DEFAULT_AFTER_S = 3.0
 #: Below this the window's own layout does not fit.
@@ -51,6 +51,7 @@ class Arguments:
     page: str | None = None
     screenshot: Screenshot | None = None
     tray: bool = False  #: start hidden in the tray, and stay there when the window is closed
+    history: Path | None = None  #: show this history file, and write none
 
 
 def parse(argv: Sequence[str]) -> Arguments:
@@ -66,7 +67,17 @@ def parse(argv: Sequence[str]) -> Arguments:
     if found.screenshot is not None:
         _check_target(found.screenshot)
         shot = Screenshot(found.screenshot, DEFAULT_AFTER_S if found.after is None else found.after, found.size)
-    return Arguments(found.demo, found.replay, found.scenario, found.lang, found.theme, found.page, shot, found.tray)
+    return Arguments(
+        found.demo,
+        found.replay,
+        found.scenario,
+        found.lang,
+        found.theme,
+        found.page,
+        shot,
+        found.tray,
+        found.history,
+    )
 
 
 class _Parser(argparse.ArgumentParser):
@@ -84,6 +95,9 @@ def _parser() -> _Parser:
     source.add_argument("--demo", action="store_true", help=_("play the recording shipped with the program"))
     source.add_argument("--replay", metavar="FILE", type=_existing, help=_("play a recording (.gpumon, .jsonl.gz)"))
     source.add_argument("--scenario", metavar="NAME", help=_("show a synthetic machine"))
+    parser.add_argument(
+        "--history", metavar="FILE", type=_existing, help=_("show this history file (history.db) and keep none")
+    )
     parser.add_argument("--lang", choices=LANGUAGES, help=_("language; default: as in the settings"))
     parser.add_argument("--theme", choices=THEMES, help=_("colours; default: as in the settings"))
     parser.add_argument("--page", choices=PAGES, help=_("page to open"))

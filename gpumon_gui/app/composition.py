@@ -16,6 +16,7 @@ from gpumon_gui.app.desktop import Desktop
 from gpumon_gui.app.ending import Ending
 from gpumon_gui.app.faults import Faults
 from gpumon_gui.app.first import Entry
+from gpumon_gui.app.keeping import Keeping
 from gpumon_gui.app.logging_out import open_log
 from gpumon_gui.app.origins import Origin, make_live_origin
 from gpumon_gui.app.preferences import Preferences, chosen_language, open_settings
@@ -64,12 +65,14 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
         origin, subject = make_live_origin(arguments.scenario, feed, SystemClock()), arguments.scenario or ""
     window = MainWindow(feed, theme, translation, origin, recorded=bar is not None, replay_bar=bar, subject=subject)
     preferences = Preferences(settings, window)
+    keeping = Keeping(window, feed, settings, arguments)
     preferences.apply_to_window(arguments.page)
     if repairs:
         window.message.say("\n".join(repairs), Tone.ATTENTION)
     alerts = None
     if bar is None and arguments.screenshot is None:  # what is played happened long ago
         alerts = Alerts(window, feed, theme, translation, settings)
+        keeping.mark_alerts(alerts)
     faults = Faults(window, log.last_lines)
     signals = EndSignals()
     window.closing.connect(ending.leave)
@@ -96,7 +99,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     if desktop is not None:
         desktop.close()
     preferences.close()
-    ended = shut_down(window, origin)
+    ended = shut_down(window, origin, keeping)
     signals.close()
     faults.close()
     log.close()

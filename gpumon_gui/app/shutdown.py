@@ -10,6 +10,7 @@ import os
 import sys
 from dataclasses import dataclass
 
+from gpumon_gui.app.keeping import Keeping
 from gpumon_gui.app.notice import tell
 from gpumon_gui.app.origins import Origin
 from gpumon_gui.core.messages import _
@@ -26,15 +27,17 @@ class Ended:
     is_over: bool
 
 
-def shut_down(window: MainWindow, origin: Origin) -> Ended:
-    """Stop the ticker and the window's workers, then what gives the samples."""
+def shut_down(window: MainWindow, origin: Origin, keeping: Keeping | None = None) -> Ended:
+    """Stop the ticker and the window's workers, then what gives the samples, then what keeps them."""
     window_ended = window.close_down()
     end = origin.close(TIMEOUT_S)
+    kept = keeping is None or keeping.close(TIMEOUT_S)
+    is_over = window_ended and end.is_over and kept
     if end.text:
         tell(end.text)
-    elif not (window_ended and end.is_over):
+    elif not is_over:
         tell(_("A part of GPUMon does not end; it is left behind."))
-    return Ended(window_ended and end.is_over)
+    return Ended(is_over)
 
 
 def leave(code: int) -> None:

@@ -20,6 +20,7 @@ NAMES = (
     "close",
     "done",
     "end_task",
+    "history",
     "info",
     "menu",
     "more",

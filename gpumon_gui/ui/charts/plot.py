@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPen
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.ui.charts.decimate import Array, columns
@@ -162,6 +162,12 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             event.ignore()
             return False
         return bool(super().viewportEvent(event))
+
+
+def curve_path(x: Array, y: Array) -> QPainterPath:
+    """A line through points, made without a Python call per point; NaN is a gap."""
+    path: QPainterPath = pg.functions.arrayToQPath(x, y, connect="finite")
+    return path
 
 
 _PASS_ON = frozenset(

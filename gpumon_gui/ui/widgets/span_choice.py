@@ -19,7 +19,7 @@ SPANS: tuple[tuple[int, str], ...] = (
 
 
 class SpanChoice(QWidget):
-    """Four buttons in a frame, one of them down.
+    """Some buttons in a frame, one of them down; ``spans`` are seconds and untranslated labels.
 
     Signals:
         chosen(int): seconds.
@@ -27,21 +27,22 @@ class SpanChoice(QWidget):
 
     chosen = Signal(int)
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None, spans: tuple[tuple[int, str], ...] = SPANS) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._spans = spans
         self._group = QButtonGroup(self)
         row = QHBoxLayout(self)
         row.setContentsMargins(1, 1, 1, 1)
         row.setSpacing(0)
-        for seconds, _label in SPANS:
+        for seconds, _label in spans:
             button = FlatButton(theme, parent=self)
             button.setCheckable(True)
             self._group.addButton(button, seconds)
             row.addWidget(button)
         self._group.idClicked.connect(self.chosen)
         theme.changed.connect(self.update)
-        self.set_span(SPANS[0][0])
+        self.set_span(spans[0][0])
         self.retranslate()
 
     def set_span(self, seconds: int) -> None:
@@ -53,7 +54,7 @@ class SpanChoice(QWidget):
     def retranslate(self) -> None:
         """Texts in the user's language."""
         self.setAccessibleName(_("Time span of the charts"))
-        for seconds, label in SPANS:
+        for seconds, label in self._spans:
             button = self._group.button(seconds)
             if isinstance(button, FlatButton):
                 button.set_text(_(label))

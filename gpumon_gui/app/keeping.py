@@ -1,0 +1,115 @@
+"""Knows: which history a window has, what goes into it, and which settings steer it. Must not know: how it is kept or
+shown.
+
+Only a live window of this machine writes; a recording, a scripted machine and a picture do not. ``--history FILE``
+shows any history file, and writes nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Slot
+
+from gpumon_gui.app.alerts import Alerts
+from gpumon_gui.app.arguments import Arguments
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.history import History
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.core.clock import SystemClock
+from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.history.marker import Marker, MarkerKind
+from gpumon_gui.history.retention import HistoryOptions
+from gpumon_gui.history.schema import DAY_S, HOUR_S
+from gpumon_gui.history.store import NAME
+from gpumon_gui.settings.values import Values
+from gpumon_gui.system.paths import folders
+from gpumon_gui.ui.main_window import MainWindow
+
+_OF_A_RECORDING = N_("A recording is on show. Only what this machine itself does is kept.")
+_OF_A_SCENARIO = N_("A scripted machine is on show. Only what this machine itself does is kept.")
+_NO_HOME = N_("This account has no home folder, so nothing can be kept.")
+_NO_FILE = N_("Nothing was kept on this machine yet.")
+_GIB = 1 << 30
+#: Kinds of alert that are worse than a hint.
+_BAD = frozenset({"throttle", "temperature", "lost"})
+
+
+def options_of(values: Values) -> HistoryOptions:
+    """What the settings say."""
+    return HistoryOptions(
+        is_on=values.flag("history.on"),
+        seconds_s=round(values.number("history.fine_hours") * HOUR_S),
+        tens_s=round(values.number("history.middle_days") * DAY_S),
+        minutes_s=round(values.number("history.coarse_days") * DAY_S),
+        most_bytes=round(values.number("history.most_gigabytes") * _GIB),
+    )
+
+
+def marker_of(alert: Alert) -> Marker:
+    """An alert as a mark in the history."""
+    ended = alert.kind == "run_ended"
+    return Marker(
+        utc_s=alert.utc_s,
+        kind=MarkerKind.RUN_ENDED if ended else MarkerKind.ALERT,
+        code=alert.kind,
+        text=alert.text,
+        parameters=tuple((name, str(value)) for name, value in alert.values.items()),
+        device=alert.device,
+        tone="good" if ended else "bad" if alert.kind in _BAD else "attention",
+    )
+
+
+class Keeping(QObject):
+    """Lives in the GUI thread; belongs to the window.
+
+    Attributes:
+        history: what is kept or looked at; None when there is nothing of the kind.
+    """
+
+    def __init__(self, window: MainWindow, feed: Feed, settings: Settings, arguments: Arguments) -> None:
+        super().__init__(window)
+        self._settings = settings
+        self.history, why_none = _history(arguments, settings.values)
+        window.pages["history"].set_history(self.history, why_none)
+        if self.history is not None and self.history.is_written:
+            feed.sample_arrived.connect(self.history.offer)
+            settings.changed.connect(self._on_setting)
+
+    def mark_alerts(self, alerts: Alerts) -> None:
+        """Alerts leave a mark from now on."""
+        alerts.centre.raised.connect(self._on_alert)
+
+    def close(self, timeout_s: float) -> bool:
+        """Write what is left. False: a thread does not end."""
+        return self.history is None or self.history.close(timeout_s)
+
+    @Slot(object)
+    def _on_alert(self, alert: Alert) -> None:
+        if self.history is not None:
+            self.history.add_marker(marker_of(alert))
+
+    @Slot(str)
+    def _on_setting(self, key: str) -> None:
+        if key.startswith("history.") and self.history is not None:
+            self.history.set_options(options_of(self._settings.values))
+
+
+def _history(arguments: Arguments, values: Values) -> tuple[History | None, str]:
+    """What the window shows, or why it shows nothing (untranslated)."""
+    clock = SystemClock()
+    if arguments.history is not None:
+        return History(arguments.history, clock, is_written=False), ""
+    if arguments.demo or arguments.replay is not None:
+        return None, _OF_A_RECORDING
+    if arguments.scenario is not None:
+        return None, _OF_A_SCENARIO
+    try:
+        path: Path = folders().data / NAME
+    except GpumonError:
+        return None, _NO_HOME
+    if arguments.screenshot is not None:
+        return (History(path, clock, is_written=False), "") if path.exists() else (None, _NO_FILE)
+    return History(path, clock, options_of(values)), ""

@@ -1,0 +1,323 @@
+"""Knows: how one figure over a past span is drawn: mean, band from lowest to highest, a second span to compare with,
+markers. Must not know: where the numbers come from, what is done by mouse or keyboard.
+
+The picture is made once for each change of the data; the cross-hair is drawn above it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from gpumon_gui.history.buckets import NO_SERIES, Floats, Series
+from gpumon_gui.history.reading import Span
+from gpumon_gui.ui.charts.axis import time_ticks
+from gpumon_gui.ui.charts.plot import curve_path
+from gpumon_gui.ui.theme import Series as Colour
+from gpumon_gui.ui.theme import Text, Theme
+
+#: Room for the labels of the value axis.
+AXIS_WIDTH = 58
+_ROWS = 4
+_DENSE = 1.5
+#: Opacity of the band and of the area below the mean, in parts of the theme's.
+_BAND = 2.4
+_AREA = 0.7
+#: Height of a marker's flag.
+FLAG = 7
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """A marker on the axis: when, and the colour of its tone (``good``, ``info``, ``attention``, ``bad``)."""
+
+    utc_s: float
+    tone: str
+    end_s: float | None = None
+
+
+_NOTHING = Span(0.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Drawing:
+    """What one plot shows. ``other`` is drawn ``shift_s`` later than it was."""
+
+    span: Span = _NOTHING
+    series: Series = NO_SERIES
+    other: Series = NO_SERIES
+    shift_s: float = 0.0
+    top: float = 1.0
+    labels: tuple[str, ...] = ()  #: of the value axis, from the top down
+    flags: tuple[Flag, ...] = field(default=())
+
+
+class HistoryPlot(QWidget):
+    """One plot with its value axis. Takes no mouse events: they belong to the stack around."""
+
+    def __init__(self, theme: Theme, colour: Colour, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._colour = colour
+        self._drawing = Drawing()
+        self._picture: QPixmap | None = None
+        self._cursor_s: float | None = None
+        self._selection: tuple[float, float] | None = None
+        self.setFont(theme.font(Text.CAPTION))
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        theme.changed.connect(self._redraw)
+
+    @property
+    def drawing(self) -> Drawing:
+        """What it shows."""
+        return self._drawing
+
+    def set_colour(self, colour: Colour) -> None:
+        """The colour of the curve."""
+        if colour is not self._colour:
+            self._colour = colour
+            self._redraw()
+
+    def set_drawing(self, drawing: Drawing) -> None:
+        """Show something else."""
+        if drawing is not self._drawing:
+            self._drawing = drawing
+            self._redraw()
+
+    def set_cursor_at(self, utc_s: float | None) -> None:
+        """Where the cross-hair stands; None for nowhere."""
+        if utc_s != self._cursor_s:
+            self._cursor_s = utc_s
+            self.update()
+
+    def set_selection(self, selection: tuple[float, float] | None) -> None:
+        """The part (UTC seconds) that is being selected."""
+        if selection != self._selection:
+            self._selection = selection
+            self.update()
+
+    def area(self) -> QRectF:
+        """The plot without its axis."""
+        return QRectF(AXIS_WIDTH, 0, max(1, self.width() - AXIS_WIDTH), max(1, self.height()))
+
+    def x_of(self, utc_s: float) -> float:
+        """Where a moment stands, in pixels of this widget."""
+        span, area = self._drawing.span, self.area()
+        return area.left() + (utc_s - span.left_s) / span.length_s * area.width()
+
+    def sizeHint(self) -> QSize:
+        """Low: the page gives plots the height that is left."""
+        return QSize(320, 92)
+
+    def minimumSizeHint(self) -> QSize:
+        """Two labels above each other."""
+        return QSize(160, 48)
+
+    # -- drawing
+
+    def _redraw(self) -> None:
+        self._picture = None
+        self.update()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another picture."""
+        self._picture = None
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The picture, and what moves above it."""
+        ratio = self.devicePixelRatioF()
+        if self._picture is None or self._picture.devicePixelRatio() != ratio:
+            self._picture = self._draw(ratio)
+        painter = QPainter(self)
+        painter.drawPixmap(0, 0, self._picture)
+        colours = self._theme.colours
+        area = self.area()
+        if self._selection is not None:
+            left, right = sorted(min(max(self.x_of(at), area.left()), area.right()) for at in self._selection)
+            shade = QColor(colours.accent)
+            shade.setAlpha(60)
+            painter.fillRect(QRectF(left, area.top(), right - left, area.height()), shade)
+        if self._cursor_s is not None:
+            x = self.x_of(self._cursor_s)
+            if area.left() <= x <= area.right():
+                painter.setPen(QPen(QColor(colours.text), 1.0))
+                painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+                self._draw_dot(painter, x)
+        painter.end()
+
+    def _draw_dot(self, painter: QPainter, x: float) -> None:
+        series = self._drawing.series
+        near = nearest(series, self._cursor_s or 0.0)
+        if near is None or not np.isfinite(series.mean[near]):
+            return
+        colours, area = self._theme.colours, self.area()
+        y = area.bottom() - float(series.mean[near]) / self._drawing.top * area.height()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(colours.chart_back), 1.5))
+        painter.setBrush(self._theme.series(self._colour))
+        painter.drawEllipse(QPointF(x, y), 4.0, 4.0)
+
+    def _draw(self, ratio: float) -> QPixmap:
+        picture = QPixmap(QSize(round(self.width() * ratio), round(self.height() * ratio)))
+        picture.setDevicePixelRatio(ratio)
+        picture.fill(Qt.GlobalColor.transparent)
+        painter = QPainter(picture)
+        area = self.area()
+        painter.fillRect(area, QColor(self._theme.colours.chart_back))
+        self._draw_grid(painter, area)
+        self._draw_area(painter, area, ratio)
+        painter.save()
+        painter.setClipRect(area)
+        self._draw_curves(painter, area, ratio)
+        self._draw_flags(painter, area)
+        painter.restore()
+        pen = QPen(self._border(), 1.0)
+        pen.setCosmetic(True)
+        painter.setPen(pen)
+        inset = 0.5 / ratio
+        painter.drawRect(area.adjusted(inset, inset, -inset, -inset))
+        painter.end()
+        return picture
+
+    def _draw_grid(self, painter: QPainter, area: QRectF) -> None:
+        colours, drawing = self._theme.colours, self._drawing
+        pen = QPen(QColor(colours.chart_grid), 1.0)
+        pen.setCosmetic(True)
+        painter.setPen(pen)
+        for tick in time_ticks(drawing.span.left_s, drawing.span.right_s, round(area.width())):
+            x = self.x_of(tick.utc_s)
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        for row in range(1, _ROWS):
+            y = area.top() + row * area.height() / _ROWS
+            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+        painter.setFont(self.font())
+        painter.setPen(QColor(colours.muted))
+        high = painter.fontMetrics().height()
+        count = len(drawing.labels)
+        for number, label in enumerate(drawing.labels):
+            if number not in (0, count - 1) and area.height() < high * (count + 1):
+                continue
+            y = area.top() + (area.height() - high) * number / max(1, count - 1)
+            room = QRectF(0, y, AXIS_WIDTH - 6, high)
+            painter.drawText(room, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, label)
+
+    def _draw_area(self, painter: QPainter, area: QRectF, ratio: float) -> None:
+        """The area below the mean, and the band from lowest to highest above it, one pixel column after the other."""
+        drawing = self._drawing
+        series = drawing.series
+        width, height = round(area.width() * ratio), round(area.height() * ratio)
+        if len(series) < 2 or width < 1 or height < 1:
+            return
+        span = drawing.span
+        centres = span.left_s + (np.arange(width, dtype=np.float64) + 0.5) * (span.length_s / width)
+        low, mean, high = (
+            _rows(series.time_s, each, centres, height, drawing.top) for each in (series.low, series.mean, series.high)
+        )
+        rows = np.arange(height)[:, None]
+        curve = self._theme.series(self._colour)
+        alpha = self._theme.colours.fill_alpha
+        pixels = np.zeros((height, width), np.uint32)
+        pixels[rows >= mean] = _premultiplied(curve, alpha * _AREA)
+        pixels[(rows >= high) & (rows < low)] = _premultiplied(curve, min(200.0, alpha * _BAND))
+        image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
+        image.setDevicePixelRatio(ratio)
+        painter.drawImage(area.topLeft(), image)
+
+    def _draw_curves(self, painter: QPainter, area: QRectF, ratio: float) -> None:
+        drawing = self._drawing
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        other = self._theme.colours.text
+        for series, shift_s, colour, dashed in (
+            (drawing.other, drawing.shift_s, QColor(other), True),
+            (drawing.series, 0.0, self._theme.series(self._colour), False),
+        ):
+            if not len(series):
+                continue
+            pen = QPen(colour, 1.0)
+            pen.setCosmetic(True)
+            if dashed and len(series) < 300:  # a dense curve has no room for dashes
+                pen.setStyle(Qt.PenStyle.DashLine)
+            painter.setPen(pen)
+            x = area.left() + (series.time_s + shift_s - drawing.span.left_s) / drawing.span.length_s * area.width()
+            y = area.bottom() - series.mean / drawing.top * area.height()
+            path = curve_path(x, y)
+            painter.drawPath(path)
+            if ratio >= _DENSE:  # two thin curves cost a tenth of a thick one
+                painter.drawPath(path.translated(0.7 / ratio, 0.7 / ratio))
+            self._draw_lone(painter, x, y, colour)
+
+    @staticmethod
+    def _draw_lone(painter: QPainter, x: Floats, y: Floats, colour: QColor) -> None:
+        """Values between two gaps, which no line shows."""
+        finite = np.isfinite(y)
+        alone = finite & ~np.r_[False, finite[:-1]] & ~np.r_[finite[1:], False]
+        painter.setBrush(colour)
+        for number in np.flatnonzero(alone)[:500].tolist():
+            painter.drawEllipse(QPointF(float(x[number]), float(y[number])), 1.5, 1.5)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _draw_flags(self, painter: QPainter, area: QRectF) -> None:
+        colours = self._theme.colours
+        tones = {"good": colours.good, "attention": colours.attention, "bad": colours.bad}
+        for flag in self._drawing.flags:
+            colour = QColor(tones.get(flag.tone, colours.info))
+            x = self.x_of(flag.utc_s)
+            if flag.end_s is not None:
+                shade = QColor(colour)
+                shade.setAlpha(36)
+                painter.fillRect(QRectF(x, area.top(), self.x_of(flag.end_s) - x, area.height()), shade)
+            pen = QPen(colour, 1.0, Qt.PenStyle.DotLine)
+            pen.setCosmetic(True)
+            painter.setPen(pen)
+            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(colour)
+            painter.drawPolygon(_flag_shape(flag.tone, x, area.top()))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _border(self) -> QColor:
+        back, curve = QColor(self._theme.colours.chart_back), self._theme.series(self._colour)
+        return QColor.fromRgbF(
+            *(0.55 * a + 0.45 * b for a, b in zip(curve.getRgbF()[:3], back.getRgbF()[:3], strict=True))  # type: ignore[index]
+        )
+
+
+def nearest(series: Series, utc_s: float) -> int | None:
+    """The point next to a moment; None without points. The point may be a gap."""
+    if not len(series):
+        return None
+    after = int(np.searchsorted(series.time_s, utc_s))
+    if after == 0:
+        return 0
+    if after == len(series):
+        return after - 1
+    return after if series.time_s[after] - utc_s < utc_s - series.time_s[after - 1] else after - 1
+
+
+def _flag_shape(tone: str, x: float, top: float) -> QPolygonF:
+    """Told apart by shape as well: a triangle for bad, a square for attention, a rhomb for the rest."""
+    f = float(FLAG)
+    if tone == "bad":
+        points = [(x - f, top), (x + f, top), (x, top + 1.6 * f)]
+    elif tone == "attention":
+        points = [(x - f * 0.8, top), (x + f * 0.8, top), (x + f * 0.8, top + 1.4 * f), (x - f * 0.8, top + 1.4 * f)]
+    else:
+        points = [(x, top), (x + f, top + f), (x, top + 2 * f), (x - f, top + f)]
+    return QPolygonF([QPointF(a, b) for a, b in points])
+
+
+def _rows(time_s: Floats, values: Floats, centres: Floats, height: int, top: float) -> Floats:
+    """The row of a value in each pixel column; NaN where there is none."""
+    found: Floats = height * (1.0 - np.interp(centres, time_s, values, left=np.nan, right=np.nan) / top)
+    return found
+
+
+def _premultiplied(colour: QColor, alpha: float) -> npt.NDArray[np.uint32] | np.uint32:
+    parts = (round(alpha), *(round(part * alpha / 255) for part in (colour.red(), colour.green(), colour.blue())))
+    return np.uint32(int.from_bytes(bytes(parts), "big"))
