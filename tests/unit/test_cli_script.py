@@ -25,7 +25,7 @@ def test_json_has_the_line_in_the_evidence(capsys: pytest.CaptureFixture[str]) -
     document = json.loads(capsys.readouterr().out)
     first = document["findings"][0]
     assert (first["code"], first["confidence"]) == ("rnn-not-using-cudnn-kernel", "high")
-    assert {evidence["line"] for evidence in first["evidence"]} == {10, 11, 12}
+    assert {evidence["line"] for evidence in first["evidence"]} == {9, 10, 11}
     assert {evidence["source"] for evidence in first["evidence"]} == {"keras_rnn_slow.py"}
 
 

@@ -57,7 +57,34 @@ class Code:
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 for alias in node.names:
                     found[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        # and "layers = tf.keras.layers", with what it stands for
+        for node in self.tree.body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Attribute):
+                root, _dot, rest = plain_name(node.value).partition(".")
+                if root in found:
+                    found |= {
+                        target.id: f"{found[root]}.{rest}" for target in node.targets if isinstance(target, ast.Name)
+                    }
         return found
+
+    @cached_property
+    def _stars(self) -> tuple[str, ...]:
+        """Modules of which everything is imported."""
+        return tuple(
+            node.module
+            for node in self.nodes
+            if isinstance(node, ast.ImportFrom) and node.module and any(alias.name == "*" for alias in node.names)
+        )
+
+    def _imported(self, name: str) -> str:
+        """What a name stands for; after ``import *`` a class that is defined nowhere is taken to come from there."""
+        if name in self.imports or not self._stars or not name[:1].isupper():
+            return self.imports.get(name, name)
+        if name in self.classes or name in self.functions or name in self.assigned:
+            return name
+        wanted = "utils.data" if name.endswith("Loader") else "layers"
+        module = next((star for star in self._stars if star.endswith(wanted)), self._stars[0])
+        return f"{module}.{name}"
 
     @cached_property
     def packages(self) -> frozenset[str]:
@@ -78,7 +105,7 @@ class Code:
             node = node.value
         if not isinstance(node, ast.Name):
             return ""
-        parts.append(self.imports.get(node.id, node.id))
+        parts.append(self._imported(node.id))
         return ".".join(reversed(parts))
 
     def called(self, call: ast.Call) -> str:

@@ -71,7 +71,7 @@ def _tensorflow(code: Code, found: Found) -> None:
                 if isinstance(call, ast.Call) and tensorflow_name(code, call) in ("tf.device", "keras.device"):
                     name = code.value(code.keyword(call, "device_name", 0))
                     if isinstance(name, str):
-                        parts = name.lower().replace("/device:", "/").strip("/").split("/")[-1]
+                        parts = name.lower().replace("device:", "").strip("/").split("/")[-1]
                         if parts.partition(":")[0] == "cpu":
                             devices.append((node, call))
                         has_gpu_block |= parts.partition(":")[0] == "gpu" and _is_heavy(code, node)
@@ -79,6 +79,11 @@ def _tensorflow(code: Code, found: Found) -> None:
         # With a GPU block beside it, it compares the two.
         if not has_gpu_block and _is_unconditional(code, block) and _is_heavy(code, block):
             found.add("script-tf-device-cpu", call, "tensorflow")
+    for call in code.calls:
+        if tensorflow_name(code, call) == "tf.distribute.OneDeviceStrategy" and _is_unconditional(code, call):
+            name = code.value(code.keyword(call, "device", 0))
+            if isinstance(name, str) and "cpu" in name.lower():
+                found.add("script-tf-device-cpu", call, "tensorflow")
     other = code.packages & {"jax", "flax", "torch"}  # these hide the GPU from TensorFlow on purpose
     for call in code.calls:
         name = tensorflow_name(code, call)
@@ -181,7 +186,10 @@ def _onnxruntime(code: Code, found: Found) -> None:
         providers = code.keyword(call, "providers", 2)
         made = code.made_by(providers) if providers is not None else []
         if providers is None and not code.has_unknown_keywords(call):
-            set_later = any(code.method(other) == "set_providers" for other in code.calls)
+            set_later = any(
+                code.method(other).startswith(("set_provider", "add_provider", "append_execution"))
+                for other in code.calls
+            )
             if not set_later:
                 found.add("script-ort-no-providers", call, "onnxruntime")
         elif made and _is_unconditional(code, call):

@@ -8,7 +8,7 @@ import ast
 import re
 from typing import Final
 
-from gpumon_gui.diagnosis.script.code import FUNCTIONS, Code, names_in, plain_name
+from gpumon_gui.diagnosis.script.code import FUNCTIONS, Code, names_in, plain_name, root_name
 from gpumon_gui.diagnosis.script.forced_cpu import CODE
 from gpumon_gui.diagnosis.script.found import Found
 from gpumon_gui.diagnosis.script.seen import Seen
@@ -55,17 +55,29 @@ def check(seen: Seen, found: Found) -> None:
 def _nothing(code: Code, torch: TorchCode, found: Found, left: dict[str, set[str]]) -> None:
     """Nothing in the whole script asks for a GPU."""
     for name, known in left.items():
-        used = [call for call in code.calls if plain_name(call.func) in known]
+        used = [call for call in code.calls if plain_name(call.func) in known or _generates(call, known)]
         if (
             used
             and not _wraps_another(torch, name)
-            and (torch.training_loops or any(code.loops_around(call) for call in used))
+            and (torch.training_loops or any(code.loops_around(call) or _is_large(code, torch, name) for call in used))
         ):
             found.add("script-torch-no-gpu", torch.models[name], "torch", name=name)
     for call in code.calls:
         mapped = code.keyword(call, "map_location", 1) if code.called(call) == "torch.load" else None
         if mapped is not None and torch.device(mapped) is Device.CPU and _is_computed_with(code, call, left):
             found.add("script-map-location-cpu", call, "torch")
+
+
+def _generates(call: ast.Call, names: set[str]) -> bool:
+    return (
+        isinstance(call.func, ast.Attribute) and call.func.attr == "generate" and plain_name(call.func.value) in names
+    )
+
+
+def _is_large(code: Code, torch: TorchCode, name: str) -> bool:
+    """A model from a hub: one call of it is work enough."""
+    made = torch.models[name].value
+    return isinstance(made, ast.Call) and code.called(made).startswith(("transformers.", "diffusers."))
 
 
 def _is_computed_with(code: Code, load: ast.Call, left: dict[str, set[str]]) -> bool:
@@ -105,6 +117,8 @@ def _aliases(code: Code, name: str) -> set[str] | None:
                 function = code.function_of(call)
                 if function is not None:
                     parameters = [parameter.arg for parameter in function.args.args]
+                    if isinstance(call.func, ast.Attribute):
+                        parameters = parameters[1:]  # self
                     keyword = call.keywords[index - len(call.args)].arg if index >= len(call.args) else None
                     parameter = keyword or (parameters[index] if index < len(parameters) else None)
                     if parameter is None:
@@ -148,49 +162,53 @@ def _batches(
     parallel: bool,
 ) -> None:
     loader = torch.loader_of(loop.iter)
-    names = set(names_in(loop.target))
     calls = list(code.calls_inside(loop))
+    fresh = _fresh(code, loop)
     known = {alias for aliases in models.values() for alias in aliases or ()}
     sent = {
         plain_name(call.func.value): call
         for call in calls
         if isinstance(call.func, ast.Attribute) and torch.target(call) in (Device.GPU, Device.UNKNOWN)
     }
-    changed = _changed(code, loop)
     for call in calls:
         model = plain_name(call.func)
-        if model not in known or not call.args:
+        if model not in known or not (call.args or call.keywords):
             continue
-        argument = call.args[0]
+        argument = call.args[0] if call.args else call.keywords[0].value
+        name = root_name(argument) if isinstance(argument, ast.Name | ast.Subscript) else ""
         # The model is moved, its input comes straight from the loader.
         if (
             loader is not None
-            and isinstance(argument, ast.Name)
-            and argument.id in names
-            and argument.id not in changed
+            and name in fresh
             and not parallel
             and code.keyword(loader, "collate_fn") is None
             and any(_goes_to_gpu(code, torch, aliases) for aliases in models.values() if aliases and model in aliases)
         ):
-            unused = sent.get(argument.id)
-            if unused is not None and isinstance(code.parents.get(unused), ast.Expr):
-                found.add("script-to-not-assigned", unused, "torch", name=argument.id)
-            elif unused is None:
-                found.add("script-batch-not-moved", call, "torch", name=argument.id, model=model)
+            unused = sent.get(name)
+            is_tensor = not isinstance(loop.target, ast.Name) or name != loop.target.id  # a batch object moves itself
+            if unused is None:
+                found.add("script-batch-not-moved", call, "torch", name=name, model=model)
+            elif is_tensor and isinstance(code.parents.get(unused), ast.Expr):
+                found.add("script-to-not-assigned", unused, "torch", name=name)
         # The batch is sent to the GPU, the model stays.
-        copied: ast.expr | None = argument
-        if isinstance(argument, ast.Name):
-            copied = sent.get(argument.id) if argument.id in names else None
+        copied: ast.expr | None = argument if isinstance(argument, ast.Call) else sent.get(name)
         if isinstance(copied, ast.Call) and torch.target(copied) is Device.GPU:
-            for name, aliases in left.items():
+            for one, aliases in left.items():
                 if model in aliases:
-                    found.add("script-model-not-moved", torch.models[name], "torch", name=name)
+                    found.add("script-model-not-moved", torch.models[one], "torch", name=one)
 
 
-def _changed(code: Code, loop: ast.AST) -> set[str]:
-    """Names that get a new value inside the loop."""
-    inner = set(code.inside(loop))
-    return {name for name, values in code.assigned.items() if any(node in inner for _value, node in values)}
+def _fresh(code: Code, loop: ast.For | ast.AsyncFor) -> set[str]:
+    """Names that hold what the loop yields, as it is or a part of it (``inputs, labels = batch``)."""
+    names = set(names_in(loop.target))
+    for node in code.inside(loop):
+        if not isinstance(node, ast.Assign):
+            continue
+        is_part = isinstance(node.value, ast.Name | ast.Subscript) and root_name(node.value) in names
+        for target in node.targets:
+            given = set(names_in(target))
+            names = names | given if is_part and not isinstance(target, ast.Subscript) else names - given
+    return names
 
 
 def _goes_to_gpu(code: Code, torch: TorchCode, names: set[str]) -> bool:

@@ -53,6 +53,11 @@ def _kind(code: Code, call: ast.Call, loop: ast.AST, torch: TorchCode) -> str:
         root = root_name(call.func.value)
         if method == "item" and not call.args and code.imports.get(root) != "numpy":
             return "script-item-each-step"
+        if method in ("add_scalar", "log") and any(_is_loss(code, value, loop, torch) for value in _logged(call)):
+            return "script-item-each-step"
+        then = code.parents.get(call)
+        if isinstance(then, ast.Attribute) and then.attr in ("item", "numpy", "tolist"):
+            return ""  # the next one in the chain is told
         if method in ("cpu", "numpy", "tolist") and not call.args and _is_result(code, call.func.value, loop):
             return "script-copy-back-each-step"
     elif called in ("float", "int") and len(call.args) == 1 and _is_loss(code, call.args[0], loop, torch):
@@ -82,6 +87,14 @@ def _is_loss(code: Code, node: ast.expr, loop: ast.AST, torch: TorchCode) -> boo
         values = [value for value, at in code.assigned.get(node.id, []) if any(up is loop for up in code.above(at))]
         return bool(values) and all(isinstance(value, ast.Call | ast.Starred) for value in values)
     return False
+
+
+def _logged(call: ast.Call) -> list[ast.expr]:
+    """What TensorBoard's ``add_scalar`` and ``wandb.log`` fetch: tensors among the arguments and in plain dicts."""
+    found: list[ast.expr] = []
+    for argument in call.args:
+        found += argument.values if isinstance(argument, ast.Dict) else [argument]
+    return found
 
 
 def _printed(call: ast.Call) -> list[ast.expr]:

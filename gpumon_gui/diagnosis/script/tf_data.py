@@ -130,10 +130,14 @@ def _generators(code: Code, tensorflow: TfCode, found: Found) -> None:
             yields = function is not None and any(
                 isinstance(node, ast.Yield | ast.YieldFrom) for node in code.inside(function)
             )
-            flows = code.method(made) in _FLOW
+            flows = code.method(made) in _FLOW or (code.method(made) == "flow" and _augments(code))
             if yields or flows or _is_sequence(code, made):
                 found.judged(CODE, fit, "tensorflow")
                 found.add("script-keras-generator", fit, "tensorflow")
+
+
+def _augments(code: Code) -> bool:
+    return any(code.method(call) == "ImageDataGenerator" for call in code.calls)
 
 
 def _is_sequence(code: Code, made: ast.Call) -> bool:

@@ -56,8 +56,8 @@ class TorchCode:
 
     @cached_property
     def used(self) -> bool:
-        """Whether the script imports PyTorch."""
-        return "torch" in self.code.packages
+        """Whether the script imports PyTorch, or a library that brings it."""
+        return bool(self.code.packages & {"torch", "transformers", "diffusers"})
 
     @cached_property
     def has_mover(self) -> bool:
@@ -173,11 +173,14 @@ class TorchCode:
             return not self._moves_itself(called)
         if called.startswith(("torchvision.models.", "timm.create_model", "torch.hub.load")):
             return "weights" not in called.lower()
+        if called.startswith("diffusers.") and called.endswith(".from_pretrained"):
+            return not {keyword.arg for keyword in node.keywords} & {"device_map", None}
         if called.startswith("torch.nn."):
             last = called.rpartition(".")[2]
             return last[:1].isupper() and not last.endswith(("Loss", "Parallel", "Parameter", "Optimizer"))
         return (
             called.startswith("transformers.")
+            and not called.startswith(("transformers.TF", "transformers.Flax"))
             and called.endswith((".from_pretrained", ".from_config"))
             and ("Model" in called or "For" in called)
             and not {keyword.arg for keyword in node.keywords} & {"device_map", None}
@@ -197,7 +200,12 @@ class TorchCode:
             if name.startswith("self."):
                 continue
             for value, node in values:
-                if isinstance(node, ast.Assign | ast.AnnAssign) and self.is_model(self._unmoved(value)):
+                in_class = any(isinstance(up, ast.ClassDef) for up in self.code.above(node))  # a part of a model
+                if (
+                    isinstance(node, ast.Assign | ast.AnnAssign)
+                    and not in_class
+                    and self.is_model(self._unmoved(value))
+                ):
                     found.setdefault(name, node)
         return found
 
@@ -276,6 +284,7 @@ class TorchCode:
         return not any(
             self.code.called(call)
             in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled", "torch.no_grad().__enter__")
+            or any(keyword.arg == "volatile" for keyword in call.keywords)  # before PyTorch 0.4
             for call in self.code.calls
         )
 
@@ -283,19 +292,26 @@ class TorchCode:
         """Whether an expression in a loop is a tensor that holds its graph: the loss, or made from it."""
         if isinstance(node, ast.BinOp):
             return self.gives_graph(node.left, loop) or self.gives_graph(node.right, loop)
-        if isinstance(node, ast.Subscript):
-            return self.gives_graph(node.value, loop)
+        if isinstance(node, ast.Subscript | ast.Attribute):
+            return not self._is_cut(node) and self.gives_graph(node.value, loop)
+        if isinstance(node, ast.List) and len(node.elts) == 1:
+            return self.gives_graph(node.elts[0], loop)
         if isinstance(node, ast.Call):
-            if self.code.method(node) in _DETACHED or (isinstance(node.func, ast.Name) and node.func.id in _DETACHED):
+            if self._is_cut(node):
                 return False
             if isinstance(node.func, ast.Attribute) and node.func.attr in ("mean", "sum", "clone", "unsqueeze", "view"):
                 return self.gives_graph(node.func.value, loop)
             called = self.code.called(node)
-            return called.startswith(("torch.nn.functional.", "F.")) or self.is_loss_call(node)
+            return (
+                called.startswith(("torch.nn.functional.", "F."))
+                or self.is_loss_call(node)
+                or self._is_model_call(node)
+            )
         if not isinstance(node, ast.Name):
             return False
         if node.id in self._backwarded(loop):
-            return not self._is_cut(node.id, loop)
+            given = [value for value, at in self.code.assigned.get(node.id, []) if self._within(at, loop)]
+            return not any(self._is_cut(value) for value in given)
         values = [value for value, at in self.code.assigned.get(node.id, []) if self._within(at, loop)]
         return bool(values) and all(
             isinstance(value, ast.Call | ast.BinOp) and self.gives_graph(value, loop) for value in values
@@ -311,6 +327,14 @@ class TorchCode:
             return bool(_LOSS.search(call.func.id)) and call.func.id not in self.code.functions
         return False
 
+    def _is_model_call(self, call: ast.Call) -> bool:
+        return plain_name(call.func) in self.models or plain_name(call.func) in (
+            "model",
+            "net",
+            "self.model",
+            "self.net",
+        )
+
     def _backwarded(self, loop: ast.AST) -> set[str]:
         names = set()
         for call in self.code.calls_inside(loop):
@@ -324,12 +348,16 @@ class TorchCode:
                         names |= set(names_in(argument))
         return names - {""}
 
-    def _is_cut(self, name: str, loop: ast.AST) -> bool:
-        return any(
-            isinstance(value, ast.Call) and self.code.method(value) in _DETACHED
-            for value, at in self.code.assigned.get(name, [])
-            if self._within(at, loop)
-        )
+    @staticmethod
+    def _is_cut(node: ast.AST) -> bool:
+        """``loss.item()``, ``float(loss)``, ``loss.detach().cpu()``: without the graph."""
+        while isinstance(node, ast.Call | ast.Attribute):
+            if isinstance(node, ast.Attribute) and node.attr in _DETACHED:
+                return True
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _DETACHED:
+                return True
+            node = node.func if isinstance(node, ast.Call) else node.value
+        return False
 
     def _within(self, node: ast.AST, loop: ast.AST) -> bool:
         return any(up is loop for up in self.code.above(node))
