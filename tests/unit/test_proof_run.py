@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Timer
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,7 @@ from gpumon_gui.diagnosis.proof.run import (
 )
 from gpumon_gui.diagnosis.report import text
 from gpumon_gui.diagnosis.report.document import report
+from gpumon_gui.diagnosis.rules.gpu_claimed_but_not_seen import RULE
 from gpumon_gui.diagnosis.rules.table import RULES
 from tests.unit.fake_gateway import FakeGateway
 from tests.unit.proof_world import Card, claims, said, samples
@@ -311,6 +313,28 @@ def test_a_framework_without_gpu_is_said_to_compute_on_the_cpu() -> None:
     document, verdict, code = judged(proof, cuda_available=False, cuda_build=None)
     assert (verdict, code) == (Verdict.FAILS, "torch-cpu-only-build")
     assert "computes on the CPU only (1.00 TFLOP/s)" in page(document)
+
+
+def test_a_damaged_proof_in_a_facts_file_ends_no_report() -> None:
+    whole = facts_of(judge(claims(), samples(Card(works=False, others={7: lambda _at: 0.3}))))
+    for facts in damaged(whole):
+        own = {"version": "2.11.0", "cuda_available": True, "proof": facts}
+        document = Document({"environments": [{"interpreter": {"path": "/e/python"}, "torch": own}]})
+        diagnosis = diagnose(document, (RULE,))
+        assert not diagnosis.bugs
+        text.terminal(report(document, diagnosis, (RULE,), SystemClock().now(), None))
+
+
+def damaged(facts: Any) -> Iterator[Any]:
+    """The proof with one value after the other replaced by what does not belong there."""
+    for key, value in facts.items():
+        others: tuple[Any, ...] = (None, 3, "x", [], {}, [3])
+        for other in others:
+            yield {**facts, key: other}
+        inner = value[0] if isinstance(value, list) and value else value
+        if isinstance(inner, Mapping):
+            for part in damaged(inner):
+                yield {**facts, key: [part] if isinstance(value, list) else part}
 
 
 def test_known_cards_have_a_peak() -> None:

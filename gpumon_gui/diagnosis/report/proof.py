@@ -81,7 +81,7 @@ _INSTRUMENTS = {"nvml": "NVML", "pdh": N_("Windows' counters"), "drm": "DRM"}
 def sentences(proof: Mapping[str, Any], framework: str, subject: str, reason: str = "") -> list[list[str]]:
     """One list per GPU (or one for the framework): the verdict first, then both sides. ``reason`` is the cause that
     the rules found, in words."""
-    devices = [device for device in proof.get("devices") or () if isinstance(device, Mapping)]
+    devices = _mappings(proof.get("devices"))
     name = " ".join(part for part in (framework, _text(proof, "version")) if part)
     if devices and proof.get("why") != "cancelled":
         return [_device(proof, device, name, framework, subject, reason) for device in devices]
@@ -185,10 +185,9 @@ def _seen(seen: Mapping[str, Any]) -> list[str]:
     if figures:
         lines.append(_(SEEN_ACTIVITY).format(figures=_(", ").join(figures)))
     for key in ("elsewhere", "others"):
-        for other in seen.get(key) or ():
-            if isinstance(other, Mapping):
-                words = {name: str(other.get(name) or "") for name in ("pid", "name", "device")}
-                lines.append(_(SEEN_OTHER).format(**words))
+        for other in _mappings(seen.get(key)):
+            words = {name: str(other.get(name) or "") for name in ("pid", "name", "device")}
+            lines.append(_(SEEN_OTHER).format(**words))
     return lines
 
 
@@ -230,6 +229,10 @@ def _digits(value: float) -> str:
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _mappings(value: Any) -> list[Mapping[str, Any]]:
+    return [entry for entry in value if isinstance(entry, Mapping)] if isinstance(value, list | tuple) else []
 
 
 def _text(found: Mapping[str, Any], key: str) -> str:
