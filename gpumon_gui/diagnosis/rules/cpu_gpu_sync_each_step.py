@@ -85,8 +85,8 @@ RULE = Rule(
         how=N_(
             "In a script: values fetched, printed or waited for in the loop that computes gradients, in each turn "
             "and not "
-            "in every N-th. In a profile: idle time of the GPU that begins while the CPU waits for it, at least 15 "
-            "percent of the time."
+            "in every N-th. In a profile: the waits for the GPU, each as far as idle time follows it, are at least "
+            "15 percent of the time. Watched: GPU and program both wait in even steps, a guess only."
         ),
         wrong=N_(
             "It is blamed more often than it is at fault: with long steps it costs a few percent at most. Only a "

@@ -56,7 +56,9 @@ RULE = Rule(
         ),
         how=N_(
             "In a script: batches copied in the loop from a DataLoader without pin_memory=True. In a profile: at "
-            "least 15 percent of the time only copies between computer and GPU run, or the CPU prepares them."
+            "least 15 percent of the time only copies between computer and GPU run, or the CPU prepares them. "
+            "Watched: traffic over PCIe that keeps one core or the link busy for more than a third of the time, and "
+            "for longer than kernels run. Traffic beside a busy GPU is no fault."
         ),
         wrong=N_("Small batches and long steps do not notice the copies. A measurement decides."),
         todo=N_("Use pin_memory=True and non_blocking=True, and copy small types (uint8) rather than float32."),

@@ -157,7 +157,8 @@ RULE = Rule(
         how=N_(
             "Warnings of PyTorch Lightning and torch about the number of workers, and num_workers itself; in a "
             "script how its data is loaded. In a profile: at least 15 percent of the time the GPU is idle while the "
-            "program is in its data loader."
+            "program is in its data loader. Watched: the GPU works less than 85 percent of the time with kernels that "
+            "fill it, while loading processes or the program itself have full cores, or the disk is read."
         ),
         wrong=N_(
             "The warnings look at numbers only: with small data in memory they mean nothing. Measurements over time "

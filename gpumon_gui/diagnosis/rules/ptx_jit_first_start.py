@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.behaviour.causes import compiling as behaviour
 from gpumon_gui.diagnosis.compat.capability import Capability, Code, capability_text, code_for, parse_capability
 from gpumon_gui.diagnosis.compat.gpus import architecture, product
 from gpumon_gui.diagnosis.compat.tensorflow import tensorflow_wants
@@ -88,7 +89,9 @@ def _named(capabilities: list[Capability]) -> str:
     return ", ".join(sorted({capability_text(capability) for capability in capabilities})) or "?"
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    if view.is_job:
+        return behaviour.advise(view, hit)
     return (
         advice.say(
             N_(
@@ -118,12 +121,14 @@ RULE = Rule(
         ),
         how=N_(
             "The framework says so, or the architectures in the build hold only PTX for this GPU, or the build's CUDA "
-            "is older than the GPU's generation."
+            "is older than the GPU's generation. Watched: a program that started minutes ago keeps one core busy and has "
+            "not used the GPU yet, a guess."
         ),
         wrong=N_("A build made by somebody else may contain other architectures than the official one."),
         todo=N_("Wait once and keep the cache, or install a build that knows this GPU."),
     ),
     check=_check,
+    watch=behaviour.watch,
     advise=_advise,
     links=("https://docs.nvidia.com/cuda/cuda-c-programming-guide/#cuda-environment-variables",),
 )

@@ -14,9 +14,9 @@ from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
 _LEAST_S = 4.0
 _ONE_CORE, _COMPUTES = 0.8, 1.7
 _LONG_S = 15.0
-#: A program that has opened the GPU may be starting (compiling, reading data): that takes a minute at most.
-_OPENED_S = 20.0
-_START_S = 60.0
+#: A program that has opened the GPU may be starting (compiling, reading data).
+_OPENED_S = 8.0
+_START_S = 40.0
 
 _NOTHING = N_("The program computes on the CPU ({cores} cores): it has nothing on the GPU")
 _OPENED = N_(

@@ -137,8 +137,10 @@ def transfer_confidence(seen: Picture) -> Confidence | None:
         if time < 0.6 and not ((seen.link_share or 0.0) >= 0.4 and seen.size == "small"):
             return None
         sure = False
-    if seen.workers_are_the_limit and (seen.link_share or 0.0) < 0.5:
-        return Confidence.LOW  # the copies may only be as fast as the data come
+    # Copies are then only as fast as the data come.
+    several = seen.workers_are_the_limit or ((seen.per_program or 0.0) >= 1.8 and time < 0.6)
+    if several and (seen.link_share or 0.0) < 0.5:
+        return None
     if not sure and seen.kernels is None and seen.size == "full":
         return Confidence.LOW
     return lowered(Confidence.HIGH if sure else Confidence.MEDIUM, seen)

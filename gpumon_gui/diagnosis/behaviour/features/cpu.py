@@ -25,6 +25,8 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     ``workers``: processes of the job without a GPU that work, ``workers_listed`` all of them, ``workers_cores`` their
     CPU, ``workers_full`` how many of them have their core full, ``worker_high`` the busiest one's CPU.
 
+    ``age_s``: of the main process at the end of the window (absent where its start is not known).
+
     ``machine``: busy share of all cores, ``machine_cores`` how many there are, ``others`` cores busy with something
     else than this job. ``read_bytes_per_s``, ``write_bytes_per_s``: of all processes of the job, ``threads`` of the
     main one.
@@ -49,6 +51,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "main": rounded(mean(main.series["process_cpu"]), 2),
         "main_full": rounded(share(main.series["process_cpu"], 0.9), 2),
         "programs": len(programs),
+        "age_s": _age(main, float(scene.window.utc_s[-1])),
         "threads": rounded(mean(main.series.get("process_threads")), 0),
         "workers": len(at_work),
         "workers_listed": len(workers),
@@ -59,6 +62,11 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "write_bytes_per_s": _rate(scene.job.processes, "process_write_bytes_per_s", length),
         **_machine(scene, mean(cores)),
     }
+
+
+def _age(track: ProcessTrack, now_utc_s: float) -> float | None:
+    started = track.last.started_utc_s
+    return None if started is None else rounded(max(0.0, now_utc_s - started), 0)
 
 
 def _while_present(track: ProcessTrack) -> float:
