@@ -99,7 +99,8 @@ RULE = Rule(
             "torch warns that it disables autocast; releases of TensorFlow before 1.14 have no such mode; a script "
             "names none. In a profile: matrix products and convolutions are at least 30 percent of the GPU's time, "
             "and at most 10 percent of that is in kernels for tensor cores, by their names. Watched, with hardware "
-            "counters (data-centre GPUs since Hopper): float32 units work at least 12 percent of the time, tensor cores "
+            "counters (data-centre GPUs since Hopper): float32 units work at least 12 percent of the time, tensor "
+            "cores "
             "at most 2."
         ),
         wrong=N_("NVIDIA's own TensorFlow 1 images have the mode earlier."),

@@ -121,7 +121,8 @@ RULE = Rule(
         ),
         how=N_(
             "The framework says so, or the architectures in the build hold only PTX for this GPU, or the build's CUDA "
-            "is older than the GPU's generation. Watched: a program that started minutes ago keeps one core busy and has "
+            "is older than the GPU's generation. Watched: a program that started minutes ago keeps one core busy and "
+            "has "
             "not used the GPU yet, a guess."
         ),
         wrong=N_("A build made by somebody else may contain other architectures than the official one."),

@@ -16,7 +16,8 @@ _YOUNG_S = 900.0
 _ONE_CORE = (0.85, 1.4)
 
 _TITLE = N_(
-    "The GPU idles while one core works since the program began {age} s ago: kernels may be compiled for this GPU, which "
+    "The GPU idles while one core works since the program began {age} s ago: kernels may be compiled for this GPU, "
+    "which "
     "happens at the first start only, or the program prepares something"
 )
 
