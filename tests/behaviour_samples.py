@@ -202,6 +202,26 @@ def lossy(samples: Sequence[Sample], share: float = 0.1, seed: int = 7) -> tuple
     return tuple(sample for sample in samples if dice.random() >= share)
 
 
+def gappy(samples: Sequence[Sample], share: float = 0.1, seed: int = 9) -> tuple[Sample, ...]:
+    """Some values of devices are missing."""
+    dice = random.Random(seed)
+    return tuple(
+        replace(
+            sample,
+            devices={
+                key: replace(
+                    device,
+                    values={
+                        name: NOT_READ if dice.random() < share else value for name, value in device.values.items()
+                    },
+                )
+                for key, device in sample.devices.items()
+            },
+        )
+        for sample in samples
+    )
+
+
 class _Teller:
     def __init__(self, time_s: float, dice: random.Random, noise: float, missing: float) -> None:
         self.time_s = max(0.0, time_s)

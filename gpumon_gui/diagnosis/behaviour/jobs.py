@@ -87,6 +87,21 @@ def _listed(window: Window, pid: int | None) -> tuple[Job, ...]:
     return tuple(sorted(jobs, key=lambda job: (not job.devices, job.pid)))
 
 
+def belong_together(job: Job) -> bool:
+    """Whether the processes of a job are sure to be one program: one of them started the others, or their commands
+    number them or name Python's multiprocessing. Else they only look so: the same command, started by one parent."""
+    using = [track for track in job.processes if track.uses]
+    listed = {track.pid for track in job.processes}
+    if len(using) < 2 or sum(track.last.ppid in listed for track in using) >= len(using) - 1:
+        return True
+    return all(_command(track) != track.last.command or _is_child(track) for track in using)
+
+
+def _is_child(track: ProcessTrack) -> bool:
+    """Whether Python's multiprocessing started it, as one of several."""
+    return any("multiprocessing" in word for word in track.last.command)
+
+
 def _root(track: ProcessTrack, tracks: dict[int, ProcessTrack], window: Window) -> int:
     """The oldest listed ancestor; for siblings of one unlisted launcher the smallest pid among them."""
     line = _line(track, tracks)

@@ -88,4 +88,5 @@ RULE = Rule(
     ),
     watch=_watch,
     advise=_advise,
+    explains=("workload-too-small", "mixed-precision-not-active", "multi-gpu-straggler", "gpu-stuck-in-low-pstate"),
 )

@@ -33,6 +33,9 @@ _IN_SCRIPT = (
 #: A rise over this time, in nearly all of its parts, does not end by itself.
 _SURE_S = 8.0
 _SURE_TREND = 0.9
+#: Against a cache that has a bound nobody sees from outside (a text that grows longer, a replay buffer).
+_SURE_GROWN = 0.1
+_SURE_MINUTE_S = 60.0
 _WATCHED = N_("The program takes {rate} more of {gpu} every minute: it is full in about {time}")
 
 
@@ -62,7 +65,9 @@ def _watch(view: View) -> Outcome:
     )
     # A GPU that works while it rises is no program that is still being started.
     works = (view.number("job.memory.gpu_busy_mean") or 0.0) >= 0.03
-    sure = works and seconds >= _SURE_S and (first.number("trend") or 0.0) >= _SURE_TREND
+    before = max(1.0, (first.number("job_bytes") or 0.0) - grown)
+    much = grown >= _SURE_GROWN * before or seconds >= _SURE_MINUTE_S
+    sure = works and much and seconds >= _SURE_S and (first.number("trend") or 0.0) >= _SURE_TREND
     return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values, title=_WATCHED)
 
 
@@ -95,7 +100,10 @@ RULE = Rule(
             "which does not slow down, is no single step, and is no data that is being loaded. In a memory "
             "snapshot: one line of the program takes blocks in each quarter of the record and gives none back."
         ),
-        wrong=N_("Kept losses may be needed for a later backward pass in another function."),
+        wrong=N_(
+            "Kept losses may be needed for a later backward pass in another function. A cache with a bound rises as "
+            "well until it is full."
+        ),
         todo=N_("Keep values only: loss.detach() or, once in many steps, loss.item()."),
     ),
     check=_check,

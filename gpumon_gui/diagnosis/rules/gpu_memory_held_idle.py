@@ -12,7 +12,7 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 
 #: Much: more than a context with its libraries (0.3 to 0.6 GiB), and a part of the card that others would miss.
 _MUCH_BYTES = 1 << 30
-_MUCH_SHARE = 0.05
+_MUCH_SHARE = 0.02
 #: Nothing: readings of an idle GPU flicker up to 1 %, a program that sleeps takes some hundredths of a core.
 _IDLE_BUSY = 0.02
 _IDLE_CORES = 0.05
@@ -85,7 +85,7 @@ RULE = Rule(
         what=N_("Whether a program keeps GPU memory without using it."),
         why=N_("Others cannot have that memory; their programs fail or use smaller batches."),
         how=N_(
-            "At least 1 GiB and 5 percent of the card, a GPU that is busy for at most 2 percent of the time, and a CPU "
+            "At least 1 GiB and 2 percent of the card, a GPU that is busy for at most 2 percent of the time, and a CPU "
             "that takes at most a twentieth of a core, over the whole time that was watched."
         ),
         wrong=N_("A server that waits for requests, or a program that waits for its user, looks the same."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -13,58 +13,100 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 _LEAST_BUSY, _MOST_BUSY = 0.05, 0.85
 #: Together they do the work of one: readings of neighbours overlap by the windows of the counter, up to a second.
 _ONE, _MUCH_OF_ONE = 1.15, 0.7
-#: While one works the others rest.
-_EXCLUDES, _SURELY_EXCLUDES = -0.35, -0.6
-_ALTERNATES = 0.85
+#: While one works the others rest. Chance alone reaches 2.3 over the root of the number of samples in one of fifty.
+_EXCLUDES, _SURELY_EXCLUDES, _CHANCE = -0.35, -0.6, 2.3
+_ALTERNATES = 0.8
 #: Turns that are faster than the readings blur to steady shares that add up to one GPU, never more.
-_BLURRED, _NEVER_MORE = 0.85, 1.08
+_BLURRED, _NEVER_MORE, _EXACTLY = 0.85, 1.08, (0.9, 1.04)
+_FULL = 0.5
+#: More CPU than one thread that starts kernels: loading data may be what they wait for.
+_ONE_THREAD = 1.4
 
 
 def _watch(view: View) -> Outcome:
     devices = parts(view, "job.groups.devices")
-    busy_sum, high = view.number("job.groups.busy_sum"), view.number("job.groups.busy_sum_high")
+    busy_sum = view.number("job.groups.busy_sum")
     if len(devices) < 2:
         return CLEAR if devices else Lacks(("job.groups.devices",))
-    if busy_sum is None or high is None:
+    if busy_sum is None:
         return Lacks(("job.groups.busy_sum",))
-    least, most = view.number("job.groups.busy_least") or 0.0, view.number("job.groups.busy_most") or 1.0
-    if least < _LEAST_BUSY or most > _MOST_BUSY or busy_sum > _ONE:
+    if (view.number("job.groups.busy_least") or 0.0) < _LEAST_BUSY:
         return CLEAR
-    together = view.number("job.groups.correlation")
-    alternates = view.number("job.groups.alternation")
-    confidence = _sure(view, len(devices), busy_sum, high, together, alternates)
+    confidence = (
+        _visible(view, len(devices)) or _fast(view, len(devices), busy_sum) or _blurred(view, devices, busy_sum)
+    )
     if confidence is None:
         return CLEAR
+    spins = (view.number("job.groups.busy_most") or 0.0) > _MOST_BUSY
+    works = [part.number("sm" if spins else "busy") or 0.0 for part in devices]
     values = {
         "gpus": ", ".join(part.label for part in devices),
-        "each": f"{most:.0%}",
-        "sum": f"{busy_sum:.0%}",
+        "each": f"{max(works):.0%}",
+        "sum": f"{sum(works):.0%}",
     }
+    together, alternates = _together(view), view.number("job.groups.alternation")
     evidence = measured(
         view,
         "job.groups",
-        *(f"{part.label} busy {part.number('busy') or 0.0:.0%}" for part in devices[:8]),
-        f"together {busy_sum:.0%}",
+        *(
+            f"{part.label} {'SM activity' if spins else 'busy'} {share:.0%}"
+            for part, share in zip(devices[:8], works, strict=False)
+        ),
         f"correlation {together:.2f}" if together is not None else "",
         f"exactly one works {alternates:.0%} of the time" if alternates is not None else "",
     )
     return Hit(confidence, (evidence,), values)
 
 
-def _sure(
-    view: View, count: int, busy_sum: float, high: float, together: float | None, alternates: float | None
-) -> Confidence | None:
-    excludes = together is not None and together <= (_EXCLUDES if count == 2 else _EXCLUDES / (count - 1))
-    if excludes and alternates is not None and alternates >= _ALTERNATES:
-        surely = together is not None and together <= (
-            _SURELY_EXCLUDES if count == 2 else _SURELY_EXCLUDES / (count - 1)
-        )
-        return Confidence.HIGH if surely and busy_sum >= _MUCH_OF_ONE else Confidence.MEDIUM
-    one_process = view.number("job.groups.processes") == 1
-    if one_process and busy_sum >= _BLURRED and high <= _NEVER_MORE and (together is None or together <= 0.3):
-        # Two that are half busy for another reason add up to one by chance; four hardly do.
-        return Confidence.MEDIUM if count >= 3 else Confidence.LOW
-    return None
+def _together(view: View) -> float | None:
+    """SM activity tells a rank that waits from one that works; time with kernels does not."""
+    found = view.number("job.groups.sm_correlation")
+    return view.number("job.groups.correlation") if found is None else found
+
+
+def _limit(view: View, count: int, least: float) -> float:
+    """Of several devices each excludes the others only in part."""
+    samples = view.number("job.groups.turn_samples") or 1.0
+    return min(least / (count - 1), -_CHANCE / samples**0.5 if count == 2 else 0.0)
+
+
+def _visible(view: View, count: int) -> Confidence | None:
+    """Turns that last longer than the readings."""
+    together, alternates = _together(view), view.number("job.groups.alternation")
+    if together is None or alternates is None or alternates < _ALTERNATES:
+        return None
+    if together > _limit(view, count, _EXCLUDES):
+        return None
+    return Confidence.HIGH if together <= _limit(view, count, _SURELY_EXCLUDES) else Confidence.MEDIUM
+
+
+def _fast(view: View, count: int, busy_sum: float) -> Confidence | None:
+    """Each reading holds parts of several turns: what one has more the other has less."""
+    together = view.number("job.groups.correlation")
+    if together is None or together > _limit(view, count, _EXCLUDES):
+        return None
+    one = _MUCH_OF_ONE <= busy_sum <= _ONE and (view.number("job.groups.busy_most") or 1.0) <= _MOST_BUSY
+    return Confidence.MEDIUM if one else None
+
+
+def _blurred(view: View, devices: tuple[Part, ...], busy_sum: float) -> Confidence | None:
+    """Each reading holds many turns."""
+    together, high = view.number("job.groups.correlation"), view.number("job.groups.busy_sum_high")
+    if view.number("job.groups.processes") != 1 or high is None or high > _NEVER_MORE or busy_sum < _BLURRED:
+        return None
+    if (view.number("job.groups.busy_most") or 1.0) > _MOST_BUSY or (together is not None and together > _BOTH):
+        return None
+    if len(devices) > 2:
+        return Confidence.MEDIUM
+    # Two that are half busy for another reason add up to one by chance.
+    full = all((part.number("fill") or 0.0) >= _FULL for part in devices)
+    cores = devices[0].number("cpu_cores")
+    exactly = _EXACTLY[0] <= busy_sum <= _EXACTLY[1] and cores is not None and cores <= _ONE_THREAD
+    return Confidence.MEDIUM if full and exactly and view.flag("job.groups.coupled") else Confidence.LOW
+
+
+#: Devices that wait for the same thing work at the same time.
+_BOTH = 0.5
 
 
 def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -99,9 +141,8 @@ RULE = Rule(
             "A model whose layers lie on several GPUs uses one of them at a time, unless the batch is cut into parts."
         ),
         how=N_(
-            "The busy shares add up to one GPU at most and exclude each other over time (negative correlation, exactly "
-            "one works in 85 percent of the time); turns faster than the readings only show as shares that add up to "
-            "one GPU."
+            "Activity excludes each other over time (negative correlation, exactly one works in 80 percent of the "
+            "time). Turns faster than the readings show as busy shares that add up to one GPU and never to more."
         ),
         wrong=N_("Two programs that are fed by turns look the same."),
         todo=N_("Copy the model to each GPU, or use a pipeline schedule."),

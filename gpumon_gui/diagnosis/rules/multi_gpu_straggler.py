@@ -13,8 +13,8 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 _WAITS_BUSY = 0.6
 _LIKE = 0.85
 #: How full its kernels are then, against the fullest rank: spinning fills some SMs (a third on an H200). Cards of one
-#: kind differ by some percent in SM activity and by up to a tenth in power.
-_EMPTIER, _SURELY_EMPTIER = 0.7, 0.5
+#: kind differ by some percent in SM activity (two H200 by 2) and by up to a tenth in power.
+_EMPTIER, _EMPTIER_BY_POWER, _SURELY_EMPTIER = 0.78, 0.7, 0.5
 #: The rank that is waited for works most of the time with full kernels; one that is itself waiting for something does
 #: not, and is known by its gaps.
 _FULL = 0.4
@@ -44,23 +44,26 @@ def _watch(view: View) -> Outcome:
     slow = max(devices, key=lambda part: part.number("fill") or 0.0)
     fullest = slow.number("fill") or 0.0
     most = slow.number("busy") or 0.0
+    by_power = slow.text("work_source") == "power"
+    emptier = _EMPTIER_BY_POWER if by_power else _EMPTIER
     waiting = [
         part
         for part in devices
-        if (part.number("fill") or 0.0) <= _EMPTIER * fullest
+        if (part.number("fill") or 0.0) <= emptier * fullest
         and (part.number("busy") or 0.0) >= max(_WAITS_BUSY, _LIKE * most)
     ]
     if not waiting or fullest < _FULL:
         return CLEAR
-    by_power = slow.text("work_source") == "power"
     clocks = [part.number("clock_mhz") or 0.0 for part in waiting]
     if by_power and slow.number("clock_mhz") and min(clocks) < _SLOW_CLOCK * (slow.number("clock_mhz") or 0.0):
         return _by_clock(view, devices, waiting, slow)
     ratio = max(part.number("fill") or 0.0 for part in waiting) / fullest
     late = [part for part in devices if part not in waiting]
     sure = ratio <= _SURELY_EMPTIER and not by_power and coupled is True
+    # Programs that one shell started side by side share parent and command; nothing shows that they exchange data.
+    alike_only = coupled is None and not view.flag("job.groups.together")
     return Hit(
-        Confidence.HIGH if sure else Confidence.MEDIUM,
+        Confidence.LOW if alike_only else Confidence.HIGH if sure else Confidence.MEDIUM,
         _evidence(view, [*late[:3], *waiting[:3]]),
         _values(waiting, late, slow),
         title=_HUNGRY if most < _GAPS else _LOADED,
@@ -130,8 +133,8 @@ RULE = Rule(
         why=N_("In each step all ranks wait for the last: the slowest sets the speed of all."),
         how=N_(
             "All read as busy, since waiting in a collective counts as work. The one with the fullest kernels (SM "
-            "activity per busy time; without that counter power above rest) is waited for by those with at most 70 "
-            "percent of that."
+            "activity per busy time; without that counter power above rest) is waited for by those with at most 78 "
+            "percent of that (70 by power)."
         ),
         wrong=N_(
             "Without SM counters power must do, which differs between cards and clocks; programs that a script started "

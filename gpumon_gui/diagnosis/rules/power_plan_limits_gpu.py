@@ -97,4 +97,5 @@ RULE = Rule(
     watch=_watch,
     needs=((f"signal:{_SAVER}",),),
     advise=_advise,
+    explains=("gpu-power-throttling",),
 )

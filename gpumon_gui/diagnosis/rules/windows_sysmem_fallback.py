@@ -121,6 +121,12 @@ RULE = Rule(
     watch=_watch,
     needs=(("signal:torch-out-of-memory",),),
     advise=_advise,
-    explains=("oom-genuine", "oom-fragmentation", "oom-other-process", "gpu-memory-nearly-full"),
+    explains=(
+        "oom-genuine",
+        "oom-fragmentation",
+        "oom-other-process",
+        "gpu-memory-nearly-full",
+        "host-to-device-transfer-bound",
+    ),
     links=("https://nvidia.custhelp.com/app/answers/detail/a_id/5490",),
 )

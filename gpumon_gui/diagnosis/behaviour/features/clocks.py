@@ -30,12 +30,14 @@ _BITS: Final = {
 }
 #: Both sides of a step must last so long: power and utilization look back a second.
 _SIDE_S: Final = 3.0
+#: Places that are tried for a step.
+_MOST_PLACES: Final = 200
 #: A step of the clock that is no boosting up and down.
 _STEP: Final = 0.8
 
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
-    """``devices[]`` of the job, as they are under load (at least half of the time with kernels).
+    """``devices[]`` of the job, as they are under load (at least half of the time with kernels) in the steady part.
 
     A device: ``index``, ``name``, ``loaded_s`` (seconds under load), ``busy_mean`` there, ``clock_mhz`` (median),
     ``clock_low_mhz`` (tenth part), ``clock_max_mhz``, ``clock_share``, ``clock_trend_per_min`` (share of the maximum
@@ -43,7 +45,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     ``application_clocks_share``, ``power_cap_share``, ``slowdown_share`` (hardware slowdown), ``thermal_share``
     (software or hardware), ``brake_share`` …, and ``no_reason_share`` (none but idle); ``temperature_c``,
     ``temperature_high_c``, ``slowdown_c``; ``power_w``, ``power_limit_w``, ``power_limit_default_w``, ``power_share``.
-    ``step``: where clock or power limit fell for good at unchanged load: ``at_utc_s``, ``clock_before_mhz``,
+    ``step``: where the clock fell for good at unchanged load, in all that was seen: ``at_utc_s``, ``clock_before_mhz``,
     ``clock_after_mhz``, ``limit_before_w``, ``limit_after_w``, ``power_before_w``, ``power_after_w``,
     ``temperature_after_c``, ``thermal_share_after``.
     """
@@ -52,13 +54,14 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     found = [
         entry
         for key in scene.job.devices
-        if key in scene.whole.devices and (entry := _device(scene.whole, scene.whole.devices[key]))
+        if key in scene.window.devices and (entry := _device(scene, scene.window.devices[key]))
     ]
     return {"devices": found} if found else {}
 
 
-def _device(window: Window, track: DeviceTrack) -> dict[str, Any]:
-    series = track.series
+def _device(scene: Scene, track: DeviceTrack) -> dict[str, Any]:
+    window, series = scene.window, track.series
+    whole = scene.whole.devices[track.info.key]
     busy = _busy(track)
     if busy is None:
         return {}
@@ -98,7 +101,7 @@ def _device(window: Window, track: DeviceTrack) -> dict[str, Any]:
         "power_limit_w": limit,
         "power_limit_default_w": number(track.info.static.get("power_limit_default_w")),
         "power_share": round(power / limit, 3) if power is not None and limit else None,
-        "step": _step(window, track, busy),
+        "step": _step(scene.whole, whole, all_busy) if (all_busy := _busy(whole)) is not None else None,
     }
 
 
@@ -142,8 +145,10 @@ def _step(window: Window, track: DeviceTrack, busy: Series) -> dict[str, Any] | 
         return None
     full &= ~np.isnan(clock)
     times, values = window.times_s[full], clock[full]
+    if not len(values) or values.min() >= _STEP * values.max():
+        return None  # no step is so large, wherever it is
     best: tuple[float, int] | None = None
-    for cut in range(2, len(values) - 1):
+    for cut in range(2, len(values) - 1, max(1, len(values) // _MOST_PLACES)):
         if times[cut] - times[0] < _SIDE_S or times[-1] - times[cut] < _SIDE_S:
             continue
         before, after = values[:cut], values[cut:]

@@ -10,9 +10,11 @@ from itertools import combinations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceState
 from gpumon_gui.core.values import number
+from gpumon_gui.diagnosis.behaviour.jobs import belong_together
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import mean, middle
 from gpumon_gui.diagnosis.behaviour.trends import correlation, known
@@ -41,11 +43,17 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     (work per busy time: how full the kernels are), ``clock_mhz``, ``memory_bytes`` of the job, ``cpu_cores`` of the
     processes there, ``nvlink_bytes_per_s``, ``pcie_rx_bytes_per_s``, ``pcie_tx_bytes_per_s``.
 
-    ``ranks``: each device has a process of its own. ``coupled``: the devices exchange data (absent where it cannot be
-    told), ``coupled_by`` NVLink or PCIe, ``exchange_bytes_per_s`` per device, ``exchange_steady`` (share of samples
-    with at least a third of the mean). ``busy_sum`` and ``busy_sum_high``, ``correlation`` (mean over pairs) and
-    ``correlation_highest``, ``alternation``: share of time in which exactly one device works, of that in which any
-    does. ``strays[]``: ``{pid, index, bytes, home}`` processes with a small entry on another rank's device.
+    ``ranks``: each device has a process of its own; ``together``: these are sure to belong to one
+    program. ``coupled``: the devices exchange data (absent where it cannot be told), ``coupled_by`` NVLink or PCIe,
+    ``exchange_bytes_per_s`` per device, ``exchange_alike``: all take part, by a third of the most at least,
+    ``exchange_steady`` (share of samples with at least a third of the mean).
+
+    Turns: ``busy_sum`` and ``busy_sum_high`` (time with kernels, all devices together), ``busy_least`` and
+    ``busy_most`` device; ``correlation`` (mean over pairs) of it, ``turn_samples`` it rests on. ``sm_correlation`` of
+    SM activity, which also falls while a rank only waits. ``alternation``: share of time in which exactly one device
+    works (at least half as much as it does at most), of that in which any does.
+
+    ``strays[]``: ``{pid, index, home, bytes, home_bytes, busy}`` of processes with memory on another rank's device.
     """
     job = scene.job
     if job is None:
@@ -63,6 +71,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         work.key for work in works
     }
     facts["processes"] = len(homes)
+    facts["together"] = belong_together(job)
     return {**facts, **_exchange(mates), **_turns(works), "strays": _strays(scene, homes) or None}
 
 
@@ -232,26 +241,44 @@ def _steadiness(series: Series) -> float:
 
 
 def _turns(works: Sequence[Work]) -> dict[str, Any]:
-    busy = np.vstack([work.busy for work in works])
-    whole = ~np.isnan(busy).any(axis=0)
-    if whole.sum() < 8:
+    kernels = [work.kernels for work in works if work.kernels is not None]
+    busy = _whole(kernels if len(kernels) == len(works) else [work.busy for work in works])
+    if busy is None:
         return {}
-    busy = busy[:, whole]
     together = busy.sum(axis=0)
-    pairs = [found for one, other in combinations(busy, 2) if (found := correlation(one, other)) is not None]
-    active = busy >= 0.3
-    any_active = active.any(axis=0)
+    filled = [series for work in works if (series := work.of_device("sm_activity")) is not None]
+    full = _whole(filled) if len(filled) == len(works) else None
     return {
         "busy_sum": _round(float(together.mean())),
-        "busy_sum_low": _round(float(np.quantile(together, 0.1))),
         "busy_sum_high": _round(float(np.quantile(together, 0.9))),
         "busy_least": _round(float(busy.mean(axis=1).min())),
         "busy_most": _round(float(busy.mean(axis=1).max())),
-        "correlation": _round(float(np.mean(pairs))) if pairs else None,
-        "correlation_highest": _round(max(pairs)) if pairs else None,
-        "alternation": _round(float((active.sum(axis=0)[any_active] == 1).mean())) if any_active.sum() >= 8 else None,
-        "turn_samples": int(whole.sum()),
+        "correlation": _pairs(busy),
+        "sm_correlation": _pairs(full) if full is not None else None,
+        "alternation": _alternation(busy if full is None else full),
+        "turn_samples": int(busy.shape[1]),
     }
+
+
+def _whole(series: Sequence[Series]) -> npt.NDArray[np.float64] | None:
+    """Devices x samples, of the samples in which all were seen; None for too few."""
+    stack = np.vstack(series)
+    stack = stack[:, ~np.isnan(stack).any(axis=0)]
+    return stack if stack.shape[1] >= 8 else None
+
+
+def _pairs(stack: npt.NDArray[np.float64]) -> float | None:
+    found = [one for a, b in combinations(stack, 2) if (one := correlation(a, b)) is not None]
+    return _round(float(np.mean(found))) if found else None
+
+
+def _alternation(stack: npt.NDArray[np.float64]) -> float | None:
+    most = np.quantile(stack, 0.95, axis=1)
+    if most.min() < 0.05:
+        return None
+    active = stack >= most[:, None] / 2
+    any_active = active.any(axis=0)
+    return _round(float((active.sum(axis=0)[any_active] == 1).mean())) if any_active.sum() >= 8 else None
 
 
 def _spare(scene: Scene, works: Sequence[Work]) -> list[dict[str, Any]]:

@@ -24,6 +24,8 @@ _LEAST_RISE_SHARE: Final = 0.02
 #: Fewer parts, or a shorter time, cannot tell a rise that goes on from one that ends.
 _LEAST_PARTS: Final = 4
 _LEAST_S: Final = 3.0
+#: A slow rise is looked for in all that is kept, from so much on.
+_MINUTES_S: Final = 45.0
 #: A steady rise puts a half into the second half of the time and a third into the last third. A warm-up puts nearly
 #: all into the beginning, an allocation is one step.
 _LATE_HALF: Final = 0.35
@@ -32,6 +34,8 @@ _ONE_STEP: Final = 0.5
 _RISING_PARTS: Final = 0.6
 #: Data that arrives over PCIe as fast as memory rises is being loaded: weights, or a data set kept on the GPU.
 _LOADED_SHARE: Final = 0.6
+#: SM activity of a GPU that computes. Without that counter: copies alone keep an H200 busy for 15 to 20 % (at 7 GB/s).
+_COMPUTES, _COPIES_BUSY, _IDLE_BUSY = 0.05, 0.4, 0.02
 
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
@@ -43,8 +47,8 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     (with what the driver and other programs hold), ``holders[]`` ``{pid, name, bytes}``; ``used_share``,
     ``job_share``; ``growth`` (``none``, ``step``, ``slowing``, ``loading``, ``steady``), ``growth_bytes``,
     ``growth_bytes_per_s``, ``growth_s``, ``rising_parts`` of ``parts``, ``trend`` (Mann and Kendall's), ``full_in_s``;
-    ``constant``: changed by less than 1 % in the steady part; ``first_step_share``: how much of today's level came in
-    one step between two samples, where the start was seen; ``dedicated_share``, ``shared_bytes``,
+    ``constant``: changed by less than 1 % (since the step that made most of it); ``first_step_share``: how much of
+    today's level came in one step between two samples, where the start was seen; ``dedicated_share``, ``shared_bytes``,
     ``shared_growth_bytes``, ``shared_source`` of memory that is the computer's. Values are of the steady part;
     ``used_bytes`` and ``free_bytes`` of its end.
     """
@@ -98,6 +102,8 @@ def _device(scene: Scene, track: DeviceTrack, work: Work | None) -> dict[str, An
     }
     if level is not None:
         entry |= _growth(scene.window.times_s, level, track, work, free)
+        if entry.get("growth") != "steady":
+            entry |= _slowly(scene, track, free)
         entry |= _start(scene, key)
     return entry
 
@@ -110,7 +116,7 @@ def _growth(
         return {}
     facts: dict[str, Any] = {
         "growth": "none",
-        "constant": bool(seen.max() - seen.min() <= 0.01 * seen.max()) if seen.size >= 3 else None,
+        "constant": _constant(seen),
     }
     middles, levels = binned(times_s, level)
     if len(levels) < _LEAST_PARTS or middles[-1] - middles[0] < _LEAST_S:
@@ -149,16 +155,48 @@ def _growth(
     return facts
 
 
+def _slowly(scene: Scene, track: DeviceTrack, free: float | None) -> dict[str, Any]:
+    """A rise that only minutes show: all that was seen since the largest step, where that is long."""
+    assert scene.whole_job is not None
+    key = track.info.key
+    level = per_process(scene.whole_job, key, "process_memory_bytes")
+    if level is None or len(scene.whole) <= len(scene.window) or scene.whole.seconds < _MINUTES_S:
+        return {}
+    there = np.flatnonzero(~np.isnan(level))
+    steps = np.diff(level[there])
+    if not steps.size:
+        return {}
+    start = int(there[int(np.argmax(steps)) + 1]) if float(steps.max()) > 0.1 * float(np.nanmax(level)) else 0
+    times = scene.whole.times_s[start:]
+    if len(times) < _LEAST_PARTS or times[-1] - times[0] < _MINUTES_S:
+        return {}
+    part = scene.whole.part(start).devices[key]
+    found = _growth(times, level[start:], part, None, free)
+    return found if found.get("growth") == "steady" else {}
+
+
+def _constant(seen: Series) -> bool | None:
+    """Whether the level stays, after the one step that made most of it."""
+    if seen.size < 3:
+        return None
+    steps = np.diff(seen)
+    after = seen[int(np.argmax(steps)) + 1 :] if float(steps.max()) > 0.5 * float(seen.max()) else seen
+    return bool(after.size >= 3 and after.max() - after.min() <= 0.01 * after.max())
+
+
 def _loads(track: DeviceTrack, work: Work | None, rise_per_s: float) -> bool:
     """Whether the rise is data that comes in, while nothing is computed with it yet."""
     arriving = mean(track.series.get("pcie_rx_bytes_per_s"))
     computing = mean(track.series.get("sm_activity"))
-    if computing is not None and computing >= 0.05:
+    busy = mean(work.busy) if work is not None else None
+    if computing is not None:
+        if computing >= _COMPUTES:
+            return False
+    elif busy is not None and busy >= _COPIES_BUSY:
         return False
     if arriving is not None:
         return arriving >= _LOADED_SHARE * rise_per_s
-    busy = mean(work.busy) if work is not None else None
-    return busy is not None and busy < 0.02
+    return busy is not None and busy < _IDLE_BUSY
 
 
 def _start(scene: Scene, key: Any) -> dict[str, Any]:
