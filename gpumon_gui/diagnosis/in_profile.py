@@ -40,7 +40,8 @@ _HOLES_BYTES: Final = 64 << 20
 DATA: Final = N_("For {share} of the profile the GPU was idle because the program waited for its data loader")
 DATA_ON_CPU: Final = N_("For {share} of the profile the program waited for its data loader")
 WAITS: Final = N_(
-    "After {count} waits of the CPU for the GPU nothing was queued: the GPU was idle for {share} of the profile"
+    "The CPU waits for the GPU {count} times, and then the GPU waits for the CPU: without that the program could take "
+    "up to {share} less time"
 )
 COPIES: Final = N_(
     "For {share} of the profile the GPU only waited for copies; {pageable} of their time is from pageable memory"
@@ -88,16 +89,14 @@ def waiting_for_data(view: View) -> Judged:
 
 
 def waiting_after_each_wait(view: View) -> Judged:
-    """The GPU runs dry each time the CPU has waited for it."""
-    share, count = view.number("profile.idle_after_sync_share"), view.number("profile.sync_count")
+    """The GPU runs dry each time the CPU has waited for it (how it is counted: ``profiles/summary.py``)."""
+    share, count = view.number("profile.sync_loss_share"), view.number("profile.sync_count")
     if share is None or count is None:
         return None
     if count < _WAITS:
         return CLEAR
     values = {"count": f"{count:,.0f}"}
-    return _by_share(
-        view, share, WAITS, values, "profile.idle_after_sync_share", "profile.sync_count", "profile.item_count"
-    )
+    return _by_share(view, share, WAITS, values, "profile.sync_loss_share", "profile.sync_count", "profile.item_count")
 
 
 def waiting_for_copies(view: View) -> Judged:

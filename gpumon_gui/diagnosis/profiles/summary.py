@@ -44,7 +44,16 @@ def facts(totals: Totals, about: Mapping[str, Any]) -> dict[str, Any]:
         _about_kernels(totals, start, end, found)
         _about_time(totals, start, end, found)
     _about_waits(totals, start, end, found)
-    return found
+    return {name: _rounded(value) for name, value in found.items()}
+
+
+def _rounded(value: Any) -> Any:
+    """Six digits: more are noise, and facts are shown."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, list):
+        return [_rounded(entry) for entry in value]
+    return {name: _rounded(entry) for name, entry in value.items()} if isinstance(value, dict) else value
 
 
 def _window(totals: Totals) -> tuple[float, float] | None:
@@ -153,14 +162,14 @@ def _about_time(totals: Totals, start: float, end: float, found: dict[str, Any])
     """Busy, copying, idle; gaps and what the CPU did in them."""
     doing = {kind: collector.result() for kind, collector in totals.doing.items()}
     used = {index: device for index, device in sorted(totals.devices.items()) if device.kernel_count}
-    rows, idle_shares, gaps, shares_after = [], [], [], []
+    rows, idle_shares, gaps, lost = [], [], [], []
     for index, device in used.items():
         kernels, copying = device.kernels.result(), device.copying.result()
         idle = (kernels | copying).gaps(start, end)
         rows.append({**_device(index, device, kernels, copying, start, end), "idle_share": idle.total / (end - start)})
         by_kind, leading = _attributed(idle, doing)
         idle_shares.append({kind: float(lengths.sum()) / (end - start) for kind, lengths in by_kind.items()})
-        shares_after.append(_after_waits(idle, doing, by_kind) / (end - start))
+        lost.append(_lost_to_waits(idle, doing, start, end) / (end - start))
         for place in np.flatnonzero(idle.ends - idle.starts >= GAP_US).tolist():
             begin, behind = float(idle.starts[place]), float(idle.ends[place])
             gaps.append((behind - begin, begin, index, leading[place]))
@@ -170,7 +179,7 @@ def _about_time(totals: Totals, start: float, end: float, found: dict[str, Any])
     found["idle_while"] = {
         kind: float(np.mean([shares[kind] for shares in idle_shares])) for kind in (*map(str, Doing), UNRECORDED)
     }
-    found["idle_after_sync_share"] = float(np.mean(shares_after))
+    found["sync_loss_share"] = float(np.mean(lost))
     gaps.sort(reverse=True)
     found["gap_count"] = len(gaps)
     found["gap_seconds"] = sum(length for length, *_rest in gaps) / _SECOND
@@ -217,12 +226,21 @@ def _attributed(idle: Set, doing: Mapping[Doing, Set]) -> tuple[dict[str, Any], 
     return by_kind, [names[one] for one in leading.tolist()]
 
 
-def _after_waits(idle: Set, doing: Mapping[Doing, Set], by_kind: Mapping[str, Any]) -> float:
-    """Idle time that begins while the CPU waits for the GPU: it had nothing queued. What the data loader took of it is
-    the data loader's."""
-    begins = doing[Doing.SYNCHRONISE].contains(idle.starts)
-    lengths = idle.ends - idle.starts - by_kind[Doing.DATA_LOADER]
-    return float(lengths[begins].sum())
+def _lost_to_waits(idle: Set, doing: Mapping[Doing, Set], start: float, end: float) -> float:
+    """Time that the waits of the CPU for the GPU cost at most.
+
+    While the CPU waits it starts nothing; so the GPU is idle behind the wait, until new work reaches it. Without the
+    wait that work would have been started meanwhile: of each wait the shorter of the two counts, its own length and the
+    idle time between its end and the end of the next. Idle time in the data loader or in a compiler is not the wait's.
+    """
+    waits = doing[Doing.SYNCHRONISE].clipped(start, end)
+    if not len(waits.starts):
+        return 0.0
+    other = doing[Doing.DATA_LOADER] | doing[Doing.COMPILE]
+    bounds = np.concatenate((waits.ends, [end]))
+    both = idle.covered_until(bounds) + other.covered_until(bounds) - (idle | other).covered_until(bounds)
+    behind = np.diff(idle.covered_until(bounds) - both)
+    return float(np.minimum(waits.ends - waits.starts, behind).sum())
 
 
 def _longest_in(totals: Totals, begin: float, end: float, kind: str) -> str:

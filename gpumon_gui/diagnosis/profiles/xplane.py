@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import mmap
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,6 +31,8 @@ _MAX_NAMES: Final = 1_000_000
 _MAX_PLANES: Final = 10_000
 #: Stats that say what a device event is; others are not decoded.
 _WANTED: Final = frozenset({"memcpy_details", "tf_op", "hlo_op", "kernel_details"})
+#: The byte that begins a stat: field 1, a number.
+_METADATA_ID: Final = 0x08
 _STEP: Final = "step_num"
 Span = tuple[int, int]
 
@@ -114,19 +117,26 @@ class _Plane:
             totals.device(index).capability = (major, minor)
 
     def _device_line(self, index: int, line: Span, totals: Totals) -> None:
-        name, origin, events = self._line(line)
+        name, origin = self._head(line)
         if "Stream" not in name:
             return
-        for start, end in events:
+        data = self._data
+        # Nearly all stats have a number below 128: those that nobody wants are left by their second byte.
+        wanted = {key for key, stat in self._stat_names.items() if stat in _WANTED or key >= 0x80}
+        for start, end in self._events(line):
             metadata, begin, length, stats = self._event(start, end)
-            args = dict(self._stat(*stat) for stat in (*self._own_stats.get(metadata, ()), *stats))
+            args = dict(
+                self._stat(*stat)
+                for stat in (*self._own_stats.get(metadata, ()), *stats)
+                if data[stat[0]] != _METADATA_ID or data[stat[0] + 1] in wanted or data[stat[0] + 1] >= 0x80
+            )
             called = self.names.get(metadata, "")
             device_event(totals, index, called, origin + begin / 1e6, length / 1e6, args)
 
     def _host_line(self, line: Span, totals: Totals) -> None:
-        name, origin, events = self._line(line)
+        name, origin = self._head(line)
         marks_steps = _STEP in self._stat_names.values()
-        for start, end in events:
+        for start, end in self._events(line):
             metadata, begin, length, stats = self._event(start, end)
             called = self.names.get(metadata, "")
             at, took = origin + begin / 1e6, length / 1e6
@@ -143,17 +153,21 @@ class _Plane:
             for number, value, _start, _end in wire.fields(self._data, *stat)
         )
 
-    def _line(self, line: Span) -> tuple[str, float, list[Span]]:
-        """Name, start in microseconds, places of the events."""
-        name, origin, events = "", 0.0, []
+    def _head(self, line: Span) -> tuple[str, float]:
+        """Name and start in microseconds."""
+        name, origin = "", 0.0
         for number, value, start, end in wire.fields(self._data, *line):
-            if number == 4 and end:
-                events.append((start, end))
-            elif number == 2:
+            if number == 4 and name and origin:
+                break  # what follows are its events, perhaps millions
+            if number == 2:
                 name = wire.text(self._data, start, end)
             elif number == 3:
                 origin = wire.signed(value) / 1e3
-        return name, origin, events
+        return name, origin
+
+    def _events(self, line: Span) -> Iterator[Span]:
+        """The places of a line's events."""
+        return ((start, end) for number, _value, start, end in wire.fields(self._data, *line) if number == 4 and end)
 
     def _event(self, start: int, end: int) -> tuple[int, float, float, list[Span]]:
         """Metadata, offset and length in picoseconds, places of the stats."""

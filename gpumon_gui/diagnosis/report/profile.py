@@ -60,7 +60,7 @@ def _profile(view: View) -> dict[str, Any]:
     tables = [
         _table(
             N_("Top operators by the CPU's time") if by_cpu else N_("Top operators by GPU time"),
-            (N_("operator"), N_("count"), N_("time"), N_("share")),
+            (N_("operator"), N_("count") if by_cpu else N_("kernels"), N_("time"), N_("share")),
             [_timed(row) for row in _rows(view, "profile.operators")],
         ),
         _table(
@@ -215,4 +215,5 @@ def _copy(row: Mapping[str, Any]) -> list[str]:
 def _held(row: Mapping[str, Any], allocated: float) -> list[str]:
     size = _number(row, "bytes")
     share = percent(size / allocated, 1) if allocated > 0 else ""
-    return [_text(row, "site"), f"{_number(row, 'count'):,.0f}", size_text(size), share]
+    site = _text(row, "site")
+    return [_("not recorded") if site == "?" else site, f"{_number(row, 'count'):,.0f}", size_text(size), share]

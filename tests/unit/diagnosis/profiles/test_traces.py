@@ -65,21 +65,23 @@ def test_gaps_say_what_the_cpu_did(tmp_path: Path) -> None:
     assert found["sync_share"] == pytest.approx(0.35)
 
 
-def test_idle_after_a_wait_is_the_wait_s_but_not_where_data_are_loaded(tmp_path: Path) -> None:
-    """The GPU ends at 100 while the CPU waits (50-105); idle until 300, of it 200-300 in the data loader."""
+def test_a_wait_costs_what_could_have_been_started_meanwhile(tmp_path: Path) -> None:
+    """Step 1: a wait of 60 (40-100), then idle 100-300, of it 200-300 in the data loader: 60 could be won, no more.
+    Step 2: a wait of 90 (310-400), then idle 400-450: 50. Nothing is idle behind the last one."""
     found = profile(
         write(
             tmp_path / "a.json",
             [
-                event("kernel", "k", 0, 100, device=0),
-                event("cuda_runtime", "cudaStreamSynchronize", 50, 55),
+                *(event("kernel", "k", at, 100, device=0) for at in (0, 300, 450)),
+                event("cuda_runtime", "cudaStreamSynchronize", 40, 60),
                 event("user_annotation", "enumerate(DataLoader)#x.__next__", 200, 100),
-                event("kernel", "k", 300, 100, device=0),
-                event("cpu_op", "aten::add", 450, 50),  # idle from 400 on, and nobody waited
+                event("cuda_runtime", "cudaStreamSynchronize", 310, 90),
+                event("cuda_runtime", "cudaStreamSynchronize", 500, 50),
             ],
         )
     )
-    assert found["idle_after_sync_share"] == pytest.approx(100 / 500)
+    assert found["sync_loss_share"] == pytest.approx((60 + 50) / 550, rel=1e-5)
+    assert found["sync_share"] == pytest.approx(200 / 550, rel=1e-5)
 
 
 def test_steps_bound_the_window(tmp_path: Path) -> None:
