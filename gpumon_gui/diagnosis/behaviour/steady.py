@@ -31,6 +31,8 @@ _MOST_PLACES: Final = 200
 #: Levels of busy share, of power over its limit, and of CPU (as a share of the higher level) that differ. A fifth of
 #: the whole scale is more than workloads drift, and less than from idle to any load worth judging.
 _BUSY, _POWER, _CPU = 0.2, 0.15, 0.4
+#: What comes before the first pause is a first touch of the GPU when it is short beside the pause.
+_TOUCH: Final = 0.2
 #: Quantiles that stand for lowest and highest, so that a few odd samples do not hide a change.
 _LOW, _HIGH = 0.1, 0.9
 
@@ -74,13 +76,21 @@ def _works(signals: Sequence[tuple[Series, float]]) -> bool:
 
 
 def _first_work(times_s: Series, busy: Series) -> int:
-    """Where the first pause ends, if it is the longest by far: work that pauses again and again began with one."""
+    """Where the first pause ends, if it is the longest by far: work that pauses again and again began with one. A first
+    touch of the GPU may come before it."""
     idle = busy <= 0.15 * (level(busy, _HIGH) or 0.0)
-    edges = np.flatnonzero(np.diff(np.concatenate(([0], idle.astype(np.int8), [0]))))
-    pauses = [(a, times_s[min(b, len(times_s) - 1)] - times_s[a]) for a, b in zip(edges[::2], edges[1::2], strict=True)]
-    if not pauses or pauses[0][0] != 0 or any(other > pauses[0][1] / 2 for _, other in pauses[1:]):
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], idle.astype(np.int8), [0])))).tolist()
+    pauses = [
+        (first, stop, float(times_s[min(stop, len(times_s) - 1)] - times_s[first]))
+        for first, stop in zip(edges[::2], edges[1::2], strict=True)
+    ]
+    if not pauses:
         return 0
-    return int(edges[1]) if edges[1] < len(times_s) - 1 else 0
+    first, stop, length = max(pauses, key=lambda pause: pause[2])
+    others = [pause[2] for pause in pauses if pause[0] != first]
+    if times_s[first] - times_s[0] > _TOUCH * length or any(other > length / 2 for other in others):
+        return 0
+    return int(stop) if stop < len(times_s) - 1 else 0
 
 
 def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start: int) -> int | None:

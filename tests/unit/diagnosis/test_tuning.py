@@ -1,0 +1,88 @@
+"""What to change, in the words of the framework that was seen."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from gpumon_gui.diagnosis import tuning
+from gpumon_gui.diagnosis.facts import View
+
+FRAMEWORKS = (tuning.TORCH, tuning.TENSORFLOW, tuning.JAX)
+#: What is typed into a terminal or set in the environment, not Python.
+NOT_PYTHON = ("torchrun", "py-spy", "export ", "XLA_PYTHON_CLIENT", "PYTORCH_CUDA_ALLOC_CONF")
+
+
+def view(framework: str | None) -> View:
+    return View("pid 7", {"job": {"program": {"framework": framework} if framework else {}}}, job=True)
+
+
+def spoken(framework: str | None, *topics: str) -> str:
+    return "\n".join(step.text + "\n" + step.command for step in tuning.steps(view(framework), *topics))
+
+
+def test_advice_is_that_of_the_framework() -> None:
+    assert "num_workers" in spoken("PyTorch", "workers")
+    assert "AUTOTUNE" not in spoken("PyTorch", "workers")
+    assert "AUTOTUNE" in spoken("TensorFlow", "workers")
+    assert "num_workers" not in spoken("TensorFlow", "workers")
+    assert "Grain" in spoken("JAX", "workers")
+
+
+def test_an_unknown_framework_gets_both() -> None:
+    both = spoken(None, "workers")
+    assert "num_workers" in both
+    assert "AUTOTUNE" in both
+    assert spoken("CuPy", "workers") == both
+
+
+def test_two_frameworks_in_one_process_get_both() -> None:
+    both = spoken("PyTorch, TensorFlow", "amp")
+    assert "autocast" in both
+    assert "mixed_float16" in both
+
+
+def test_numbers_are_filled_in() -> None:
+    assert "num_workers=9" in "".join(step.command for step in tuning.steps(view("PyTorch"), "workers", workers=9))
+    assert "--pid 42" in "".join(step.command for step in tuning.steps(view(None), "one-process", pid=42))
+
+
+@pytest.mark.parametrize("topic", tuning.TOPICS)
+def test_every_topic_helps_somebody(topic: str) -> None:
+    variants = tuning.TOPICS[topic]
+    assert variants
+    for steps in variants.values():
+        assert all(text.strip() for text, _code in steps)
+        assert all("$" not in code.replace("$WORKERS", "").replace("$PID", "") for _text, code in steps)
+
+
+@pytest.mark.parametrize("topic", tuning.TOPICS)
+def test_code_can_be_read_by_python(topic: str) -> None:
+    """An ellipsis in it stands for what only the user knows."""
+    for steps in tuning.TOPICS[topic].values():
+        for _text, code in steps:
+            plain = code.replace("$WORKERS", "4").replace("(…, ", "(").replace("(…)", "(...)").replace("=…", "=...")
+            lines = [line for line in plain.splitlines() if not line.startswith(NOT_PYTHON)]
+            if lines and lines[0].startswith("@"):
+                lines.append("def step(): ...")
+            ast.parse("\n".join(lines))
+
+
+@pytest.mark.parametrize(
+    "text", ["tf.data", "AUTOTUNE", "cache()", "interleave", "TFRecord", "prefetch", "mixed_float16"]
+)
+def test_what_tensorflow_needs_is_there(text: str) -> None:
+    assert text in spoken("TensorFlow", *tuning.TOPICS)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("persistent_workers", "pin_memory", "prefetch_factor", "non_blocking", "autocast", "torch.compile"),
+        *("cudnn.benchmark", "channels_last", "CUDAGraph", "DistributedDataParallel", "expandable_segments"),
+        "set_per_process_memory_fraction",
+    ],
+)
+def test_what_pytorch_needs_is_there(text: str) -> None:
+    assert text in spoken("PyTorch", *tuning.TOPICS)
