@@ -13,21 +13,31 @@ import numpy as np
 import numpy.typing as npt
 
 from gpumon_gui.core.model import DeviceInfo, DeviceKey, DeviceState, ProcessSample
+from gpumon_gui.core.values import number
 
 Series = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceTrack:
-    """One device. ``series`` has every numeric metric that had a value at least once (lasting numbers such as
-    ``memory_total_bytes`` stand in ``info.static``); ``sources`` says which counter each series is from. ``engines``
-    are Windows' or DRM's engine series by the source's spelling, ``state`` is the last one seen."""
+    """One device. ``series`` has every numeric metric that had a value at least once (lasting numbers may stand in
+    ``info.static`` instead: :meth:`lasting`); ``sources`` says which counter each series is from. ``engines`` are
+    Windows' or DRM's engine series by the source's spelling, ``state`` is the last one seen."""
 
     info: DeviceInfo
     series: Mapping[str, Series]
     sources: Mapping[str, str]
     engines: Mapping[str, Series]
     state: DeviceState = DeviceState.OK
+
+    def lasting(self, name: str) -> float | None:
+        """A number that hardly changes, such as ``memory_total_bytes``: sources tell some of them once and others
+        with every sample; then the last one counts."""
+        told = number(self.info.static.get(name))
+        if told is None and name in self.series:
+            seen = self.series[name][~np.isnan(self.series[name])]
+            return float(seen[-1]) if seen.size else None
+        return None if told is None else float(told)
 
 
 @dataclass(frozen=True, slots=True)

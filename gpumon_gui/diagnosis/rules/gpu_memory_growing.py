@@ -36,6 +36,7 @@ _SURE_TREND = 0.9
 #: Against a cache that has a bound nobody sees from outside (a text that grows longer, a replay buffer).
 _SURE_GROWN = 0.1
 _SURE_MINUTE_S = 60.0
+_SURE_STEPS = 5
 _WATCHED = N_("The program takes {rate} more of {gpu} every minute: it is full in about {time}")
 
 
@@ -48,11 +49,14 @@ def _watch(view: View) -> Outcome:
     devices = [part for part in parts(view, "job.memory.devices") if part.text("growth") is not None]
     if not devices:
         return Lacks(("job.memory.devices",))
-    rising = [part for part in devices if part.text("growth") == "steady" and part.number("growth_bytes_per_s")]
+    rising = [
+        part for part in devices if part.text("growth") in ("steady", "steps") and part.number("growth_bytes_per_s")
+    ]
     if not rising:
         return CLEAR
     first = min(rising, key=lambda part: part.number("full_in_s") or 0.0)
     per_s, grown = first.number("growth_bytes_per_s") or 0.0, first.number("growth_bytes") or 0.0
+    steps = first.number("growth_steps") if first.text("growth") == "steps" else None
     seconds, left = first.number("growth_s") or 0.0, first.number("full_in_s")
     values = {"gpu": first.label, "rate": size_text(per_s * 60), "time": "?" if left is None else _duration(left)}
     evidence = (
@@ -60,9 +64,15 @@ def _watch(view: View) -> Outcome:
             view,
             "job.memory.devices",
             f"{first.label} +{size_text(grown)} in {seconds:.0f} s",
-            f"rising in {first.number('rising_parts') or 0:.0f} of {first.number('parts') or 0:.0f} parts",
+            f"in {steps:.0f} equal steps"
+            if steps is not None
+            else f"rising in {first.number('rising_parts') or 0:.0f} of {first.number('parts') or 0:.0f} parts",
         ),
     )
+    if steps is not None:
+        # Two steps may be all there is; the third at the same distance is no accident.
+        confidence = Confidence.LOW if steps < 3 else Confidence.MEDIUM if steps < _SURE_STEPS else Confidence.HIGH
+        return Hit(confidence, evidence, values, title=_WATCHED)
     # A GPU that works while it rises is no program that is still being started.
     works = (view.number("job.memory.gpu_busy_mean") or 0.0) >= 0.03
     before = max(1.0, (first.number("job_bytes") or 0.0) - grown)

@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import mean, middle
 from gpumon_gui.diagnosis.behaviour.trends import known, slope
@@ -71,7 +70,7 @@ def _device(scene: Scene, track: DeviceTrack) -> dict[str, Any]:
     if loaded.sum() < 3:
         return {}
     clock = _of(series, "clock_sm_mhz", "clock_graphics_mhz", loaded)
-    top = number(track.info.static.get("clock_sm_max_mhz")) or number(track.info.static.get("clock_graphics_max_mhz"))
+    top = track.lasting("clock_sm_max_mhz") or track.lasting("clock_graphics_max_mhz")
     limit = middle(_of(series, "power_limit_w", "", loaded))
     power = middle(_of(series, "power_w", "", loaded))
     temperature = _of(series, "temperature_c", "", loaded)
@@ -79,7 +78,7 @@ def _device(scene: Scene, track: DeviceTrack) -> dict[str, Any]:
     slowdown = [
         value
         for name in ("temperature_max_operating_c", "temperature_slowdown_c")
-        if (value := number(track.info.static.get(name))) is not None and value > 0
+        if (value := track.lasting(name)) is not None and value > 0
     ]
     usual = middle(clock)
     return {
@@ -99,7 +98,7 @@ def _device(scene: Scene, track: DeviceTrack) -> dict[str, Any]:
         "slowdown_c": min(slowdown) if slowdown else None,
         "power_w": power,
         "power_limit_w": limit,
-        "power_limit_default_w": number(track.info.static.get("power_limit_default_w")),
+        "power_limit_default_w": track.lasting("power_limit_default_w"),
         "power_share": round(power / limit, 3) if power is not None and limit else None,
         "step": _step(scene.whole, whole, all_busy) if (all_busy := _busy(whole)) is not None else None,
     }

@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceState
-from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.behaviour.jobs import belong_together
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import mean, middle
@@ -285,7 +284,7 @@ def _spare(scene: Scene, works: Sequence[Work]) -> list[dict[str, Any]]:
     """Cards like those of the job that nobody uses and that could be used."""
     assert scene.job is not None
     kinds = {(work.track.info.name, work.track.info.vendor) for work in works}
-    totals = [number(work.track.info.static.get("memory_total_bytes")) for work in works]
+    totals = [work.track.lasting("memory_total_bytes") for work in works]
     used = {key for track in scene.window.processes if track.computes for key in track.uses}
     found = []
     for key, track in scene.window.devices.items():
@@ -297,7 +296,7 @@ def _spare(scene: Scene, works: Sequence[Work]) -> list[dict[str, Any]]:
             continue
         if busy is None or busy > _UNUSED_BUSY or info.parent is not None:
             continue
-        total = number(info.static.get("memory_total_bytes"))
+        total = track.lasting("memory_total_bytes")
         held = middle(track.series.get("memory_used_bytes"))
         # A program in another container is not listed, but its memory is.
         if held is not None and total and held > max(_UNUSED_SHARE * total, 1e9):

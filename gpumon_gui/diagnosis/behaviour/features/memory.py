@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import mean, middle
 from gpumon_gui.diagnosis.behaviour.trends import binned, known, last, slope, trend
@@ -32,6 +31,12 @@ _LATE_HALF: Final = 0.35
 _LATE_THIRD: Final = 0.2
 _ONE_STEP: Final = 0.5
 _RISING_PARTS: Final = 0.6
+#: Steps of an allocator that takes large pieces: at least so large, alike, and still going on.
+_LEAST_STEP: Final = 64 * _MIB
+_ALIKE: Final = 1.5
+_STILL: Final = 1.1
+#: Two pieces that are large against what was there before are a program that is still setting up.
+_START_SHARE: Final = 0.25
 #: Data that arrives over PCIe as fast as memory rises is being loaded: weights, or a data set kept on the GPU.
 _LOADED_SHARE: Final = 0.6
 #: SM activity of a GPU that computes. Without that counter: copies alone keep an H200 busy for 15 to 20 % (at 7 GB/s).
@@ -45,12 +50,12 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
 
     A device: ``index``, ``name``, ``total_bytes``, ``used_bytes``, ``free_bytes``, ``job_bytes``, ``others_bytes``
     (with what the driver and other programs hold), ``holders[]`` ``{pid, name, bytes}``; ``used_share``,
-    ``job_share``; ``growth`` (``none``, ``step``, ``slowing``, ``loading``, ``steady``), ``growth_bytes``,
-    ``growth_bytes_per_s``, ``growth_s``, ``rising_parts`` of ``parts``, ``trend`` (Mann and Kendall's), ``full_in_s``;
-    ``constant``: changed by less than 1 % (since the step that made most of it); ``first_step_share``: how much of
-    today's level came in one step between two samples, where the start was seen; ``dedicated_share``, ``shared_bytes``,
-    ``shared_growth_bytes``, ``shared_source`` of memory that is the computer's. Values are of the steady part;
-    ``used_bytes`` and ``free_bytes`` of its end.
+    ``job_share``; ``growth`` (``none``, ``step``, ``slowing``, ``loading``, ``steps``, ``steady``), ``growth_bytes``,
+    ``growth_steps``, ``growth_bytes_per_s``, ``growth_s``, ``rising_parts`` of ``parts``, ``trend`` (Mann and
+    Kendall's), ``full_in_s``; ``constant``: changed by less than 1 % (since the step that made most of it);
+    ``first_step_share``: how much of today's level came in one step between two samples, where the start was seen;
+    ``dedicated_share``, ``shared_bytes``, ``shared_growth_bytes``, ``shared_source`` of memory that is the computer's,
+    ``power_share``. Values are of the steady part, ``used_bytes`` and ``free_bytes`` of its end.
     """
     if scene.job is None:
         return {}
@@ -81,7 +86,7 @@ def _device(scene: Scene, track: DeviceTrack, work: Work | None) -> dict[str, An
     alone = not any(key in other.uses for other in scene.window.processes if other.pid not in _pids(scene))
     if level is None and alone:
         level = used_series
-    total = number(track.info.static.get("memory_total_bytes"))
+    total = track.lasting("memory_total_bytes")
     used = last(used_series)
     free = last(track.series.get("memory_free_bytes"))
     if free is None and used is not None and total is not None:
@@ -149,10 +154,41 @@ def _growth(
         kind = "loading"
     else:
         kind = "steady"
+    if kind != "steady" and kind != "loading":
+        found = _steps(times_s, level)
+        if found:
+            facts |= found
+            kind, per_s = "steps", float(found["growth_bytes_per_s"])
     facts["growth"] = kind
-    if kind == "steady" and free is not None and per_s > 0:
+    if kind in ("steady", "steps") and free is not None and per_s > 0:
         facts["full_in_s"] = round(free / per_s)
     return facts
+
+
+def _steps(times_s: Series, level: Series) -> dict[str, Any]:
+    """A rise in few steps that are alike in size and distance, the last of which is not longer ago than they are
+    apart: an allocator that takes large pieces, for something small that rises all the time. A warm-up takes pieces of
+    different sizes at first and none later."""
+    there = ~np.isnan(level)
+    times, seen = times_s[there], level[there]
+    changes = np.diff(seen)
+    places = np.flatnonzero(changes >= _LEAST_STEP)
+    if len(places) < 2 or float(-changes[changes < 0].sum()) > 0.02 * float(changes[places].sum()):
+        return {}
+    sizes, moments = changes[places], times[places + 1]
+    apart = np.diff(moments)
+    alike = sizes.max() <= _ALIKE * sizes.min() and apart.max() <= 2 * apart.min()
+    if not alike or float(sizes.sum()) < 0.9 * float(seen[-1] - seen[0]) or apart.min() < _LEAST_S:
+        return {}
+    if len(places) == 2 and sizes.max() > _START_SHARE * seen[0]:
+        return {}
+    if times[-1] - moments[-1] > _STILL * apart.max() or sizes.min() < _LEAST_RISE_SHARE * seen[0]:
+        return {}
+    return {
+        "growth_steps": len(places),
+        "growth_bytes_per_s": float(sizes[1:].sum() / (moments[-1] - moments[0])),
+        "growth_s": round(float(times[-1] - times[0]), 1),
+    }
 
 
 def _slowly(scene: Scene, track: DeviceTrack, free: float | None) -> dict[str, Any]:
