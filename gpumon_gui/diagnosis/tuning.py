@@ -479,7 +479,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
 def steps(view: View, *topics: str, workers: int | None = None, pid: int | None = None) -> tuple[Step, ...]:
     """The steps of some topics. ``workers``: a number of loading processes to start with; ``pid``: a process to look
     at. Raises KeyError for an unknown topic."""
-    recorded = {"torch": TORCH, "tensorflow": TENSORFLOW}.get(view.text("profile.framework") or "", "")
+    recorded = {"torch": TORCH, "tensorflow": TENSORFLOW, "jax": JAX}.get(view.text("profile.framework") or "", "")
     if view.known("memory_snapshot"):
         recorded = TORCH
     seen = view.text("job.program.framework") or recorded

@@ -19,9 +19,7 @@ from gpumon_gui.diagnosis.profiles.opening import Bounded
 _KERNELS: Final = frozenset({"kernel", "gpu_memset"})
 #: Categories of Kineto's host side, old spelling and new.
 _OPERATORS: Final = frozenset({"cpu_op", "operator"})
-_HOST: Final = frozenset(
-    {"cuda_runtime", "cuda_driver", "runtime", "driver", "user_annotation", "python_function", "hip_runtime"}
-)
+_HOST: Final = frozenset({"runtime", "driver", "user_annotation", "python_function"})
 _STEP: Final = re.compile(r"ProfilerStep#?\d*$")
 _DIRECTIONS: Final = {
     "htod": "htod",
@@ -119,7 +117,7 @@ class _Parts:
                 _device(args, event), _direction(name), start, length,
                 size=size if isinstance(size, int) else 0, pinned=_pinned(name),
             )  # fmt: skip
-        elif category in _HOST:
+        elif category in _HOST or category.endswith(("_runtime", "_driver")):
             if category == "user_annotation" and _STEP.match(name):
                 totals.step(start, length)
             elif category != "user_annotation" or "DataLoader" in name:

@@ -22,6 +22,8 @@ MAX_NAME_LENGTH: Final = 300
 #: Events that are linked (kernel to operator) and whose lengths are kept for the median: 12 to 20 bytes each.
 MAX_LINKS: Final = 4_000_000
 MAX_DEVICES: Final = 64
+#: Threads that are told apart.
+MAX_THREADS: Final = 10_000
 #: The longest events on the CPU, to name what ran during a gap.
 MAX_LONGEST: Final = 2_000
 OTHER: Final = "(other)"
@@ -163,7 +165,12 @@ class Totals:
         self.op_names.append(index)
         self.op_starts.append(start)
         self.op_lengths.append(length)
-        self.op_threads.append(self._threads.setdefault(thread, min(len(self._threads), 10_000)))
+        number = self._threads.get(thread)
+        if number is None:
+            number = len(self._threads)
+            if number < MAX_THREADS:
+                self._threads[thread] = number
+        self.op_threads.append(number)
 
     def step(self, start: float, length: float) -> None:
         """One training step that the program marked."""
@@ -172,9 +179,12 @@ class Totals:
 
     def device(self, index: int) -> Device:
         """The GPU of this number."""
-        if index not in self.devices and len(self.devices) >= MAX_DEVICES:
-            index = next(iter(self.devices))
-        return self.devices.setdefault(index, Device())
+        known = self.devices.get(index)
+        if known is None:
+            if len(self.devices) >= MAX_DEVICES:
+                return next(iter(self.devices.values()))
+            known = self.devices[index] = Device()
+        return known
 
     def _fits(self, start: float, length: float) -> bool:
         """Whether an event's times can be true; it then belongs to the window."""

@@ -28,7 +28,8 @@ _MAX_VALUE: Final = 16 << 20
 _NEAR_END: Final = 100
 _MAX_HEADER_KEYS: Final = 1_000
 _SPACE: Final[re.Pattern[str]] = WHITESPACE
-_MORE: Final = object()
+#: What is kept of what stands before the events.
+HEADER: Final = frozenset({"deviceProperties", "distributedInfo"})
 
 
 class TraceReader:
@@ -90,7 +91,9 @@ class TraceReader:
                     raise self._broken(_("traceEvents is not a list"))
                 self._at += 1
                 return False
-            self.header[name] = self._value()
+            value = self._value()
+            if name in HEADER:
+                self.header[name] = value
             if self._peek() == ",":
                 self._at += 1
         raise self._foreign()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.files import shown
@@ -11,6 +12,9 @@ from gpumon_gui.diagnosis.facts import Document, Origin
 from gpumon_gui.diagnosis.profiles import chrome, opening, snapshot, summary, xplane
 from gpumon_gui.diagnosis.profiles.collect import Totals
 from gpumon_gui.diagnosis.profiles.opening import Kind
+
+#: JAX writes the same files as TensorFlow; its compiled functions are called by this name.
+_JAX: Final = "PjitFunction"
 
 
 def read(path: Path) -> Document:
@@ -30,6 +34,8 @@ def read(path: Path) -> Document:
     else:
         with opening.content(path) as source:
             about = chrome.read(source, path, totals)
+    if about["framework"] != "torch" and any(name.startswith(_JAX) for name in totals.host_names):
+        about["framework"] = "jax"
     if totals.events == totals.damaged:
         message = _("{path}: the trace has no events with a time and a length ({count} were left out).")
         raise UnreadableInput(message.format(path=shown(path), count=totals.damaged))

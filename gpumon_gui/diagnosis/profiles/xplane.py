@@ -49,7 +49,6 @@ def read(path: Path, totals: Totals) -> dict[str, Any]:
 
 def read_space(data: wire.Bytes, path: Path, totals: Totals) -> dict[str, Any]:
     """The same for content that is in memory."""
-    framework = "tensorflow"
     planes = 0
     try:
         for number, _value, start, end in wire.fields(data, 0, len(data)):
@@ -61,15 +60,13 @@ def read_space(data: wire.Bytes, path: Path, totals: Totals) -> dict[str, Any]:
             if planes > _MAX_PLANES:
                 raise wire.Damaged(start)
             plane = _Plane(data, start, end)
-            if plane.name == "/host:metadata" and plane.names:
-                framework = "xla"
             plane.add_to(totals)
     except wire.Damaged as damaged:
         message = _("{path}: no complete XSpace (xplane.pb): byte {place} does not fit.")
         raise UnreadableInput(message.format(path=shown(path), place=damaged.place)) from damaged
     if not planes:
         raise UnreadableInput(_("{path}: no XSpace (xplane.pb): it has no planes.").format(path=shown(path)))
-    return {"format": "xplane", "framework": "tensorflow" if framework == "xla" else framework}
+    return {"format": "xplane", "framework": "tensorflow"}
 
 
 class _Plane:

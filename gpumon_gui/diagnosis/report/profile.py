@@ -15,7 +15,7 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.facts import UNKNOWN, View
 from gpumon_gui.diagnosis.out_of_memory import size_text
 
-_FRAMEWORK: Final = {"torch": "PyTorch", "tensorflow": "TensorFlow"}
+_FRAMEWORK: Final = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
 #: What the CPU did while a GPU was idle.
 MEANWHILE: Final[dict[str, str]] = {
     "data_loader": N_("waiting for the data loader"),

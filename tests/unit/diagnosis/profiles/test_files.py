@@ -123,8 +123,11 @@ def test_values_may_lie_across_the_windows_of_the_reader(
     path = tmp_path / "a.json"
     events = [event("cpu_op", name, 1.25, 1e2, number=-1.5e-3, flag=True, none=None) for _ in range(5)]
     path.write_text(json.dumps({"first": 12, "traceEvents": events}, ensure_ascii=False), encoding="utf-8")
+    monkeypatch.setattr(json_events, "HEADER", {"first"})
     with opening.content(path) as source:
-        assert list(json_events.TraceReader(source, path).events()) == events
+        reader = json_events.TraceReader(source, path)
+        assert list(reader.events()) == events
+    assert reader.header == {"first": 12}
 
 
 def bomb(content: Callable[[int], bytes], count: int) -> bytes:

@@ -60,6 +60,11 @@ def test_the_trace_of_the_same_run() -> None:
     _same_operators(found["operators"], truth["operators"])
 
 
+def test_jax_writes_the_same_files() -> None:
+    found = profile(DATA / "tensorflow" / "jax.xplane.pb")
+    assert (found["framework"], found["step_count"]) == ("jax", 10)
+
+
 def _same_operators(rows: list[dict[str, Any]], truth: dict[str, dict[str, float]]) -> None:
     own = {row["name"]: row for row in rows}
     assert len(truth) >= 5
