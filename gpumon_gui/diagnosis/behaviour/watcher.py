@@ -4,12 +4,15 @@ Must not know: features, rules, who shows it.
 Feed every sample with :meth:`Watcher.add`; ask :meth:`Watcher.verdict` as often as it is shown (every second or two).
 Belongs to one thread; a verdict is frozen and may cross.
 
-What is judged: the steady part within the last :data:`NOW_S`, so that a change of the workload shows soon; phases and
-slow growth are looked for in everything that is kept.
+What is judged: the steady part within the last :data:`NOW_S`; phases and slow growth are looked for in everything that
+is kept. A change of the workload cuts the steady part where it shows in load, power or CPU. Where it does not (the same
+load, other precision), the last :data:`LAST_S` alone are judged beside: when they say something else for a while, the
+work is another one since then.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -18,6 +21,7 @@ from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.behaviour.judge import Behaviour, judge_window
 from gpumon_gui.diagnosis.behaviour.rolling import Rolling
 from gpumon_gui.diagnosis.behaviour.spans import Span, spans
+from gpumon_gui.diagnosis.behaviour.window import Window
 from gpumon_gui.diagnosis.finding import Confidence, Diagnosis, Finding, Severity
 from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.diagnosis.rules.table import RULES
@@ -34,7 +38,14 @@ ENOUGH_S: Final = 10.0
 AGREED_S, CHANGED_S = 3.0, 5.0
 #: Two ways to tell when a process started differ by less (boot time and ticks on Linux).
 _SAME_START_S: Final = 2.0
+#: What is judged by itself, to notice another kind of work under the same load.
+LAST_S: Final = 12.0
+#: Findings about a pattern that is longer than that: a part of it says something else by nature.
+_PATTERNS: Final = frozenset(("gpu-idle-gaps-cpu-phase", "gpu-memory-growing"))
 _MOST_TURNS: Final = 1000
+
+#: What is said, and since when on both clocks.
+_Said = tuple[tuple[str, str] | None, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +92,17 @@ class Watcher:
         self._now_s = now_s
         self._started_utc_s = started_utc_s
         self._rolling = Rolling()
-        self._said: tuple[tuple[str, str] | None, float, float] | None = None  # what, since when on both clocks
+        self._said: _Said | None = None
+        self._other: _Said | None = None
+        self._last: Finding | None = None
+        self._from_s = -math.inf
         self._turns: list[Turn] = []
 
     def add(self, sample: Sample) -> None:
         """Take a sample. A step back in time (a replay was rewound) starts over."""
         if sample.monotonic_s < self._rolling.last_s:
-            self._rolling, self._said, self._turns = Rolling(), None, []
+            self._rolling, self._said, self._other, self._turns = Rolling(), None, None, []
+            self._from_s = -math.inf
         self._rolling.add(self._pinned(sample))
         self._rolling.forget_before(sample.monotonic_s - self._kept_s)
 
@@ -96,16 +111,20 @@ class Watcher:
         if len(self._rolling) < 2:
             return None
         window = self._rolling.window()
-        behaviour = judge_window(window, self._pid, self._given, self._rules, self._now_s)
-        jobs = tuple(behaviour.document.facts["jobs"])
         now_s, now_utc_s = float(window.times_s[-1]), float(window.utc_s[-1])
+        behaviour = self._judged(window, min(self._now_s, now_s - self._from_s))
+        other = self._other_work(window, behaviour.diagnosis)
+        behaviour = other or behaviour
+        jobs = tuple(behaviour.document.facts["jobs"])
         finding = primary(behaviour.diagnosis)
         said = _key(finding)
         if self._said is None or said != self._said[0]:
             self._said = (said, now_s, now_utc_s)
         steady_s = _steady_s(jobs, finding, window.seconds)
-        agreed_s = AGREED_S if not self._turns or _key(self._turns[-1].finding) == said else CHANGED_S
-        needs_s = max(0.0, ENOUGH_S - steady_s, agreed_s - (now_s - self._said[1]))
+        is_change = bool(self._turns) and _key(self._turns[-1].finding) != said
+        needs_s = max(0.0, ENOUGH_S - steady_s, (CHANGED_S if is_change else AGREED_S) - (now_s - self._said[1]))
+        if is_change and other is None and not self._last_agrees(finding):
+            needs_s = max(needs_s, CHANGED_S)
         if needs_s == 0.0:
             self._turn(finding, now_utc_s - steady_s)
         return Verdict(
@@ -118,6 +137,34 @@ class Watcher:
             spans(window, jobs, behaviour.diagnosis.findings),
             tuple(self._turns),
         )
+
+    def _judged(self, window: Window, recent_s: float) -> Behaviour:
+        return judge_window(window, self._pid, self._given, self._rules, recent_s)
+
+    def _last_agrees(self, finding: Finding | None) -> bool:
+        """Whether the last seconds alone say so too: a mixture of old and new work may say a third thing."""
+        return _key(self._last) == _key(finding) or (finding is not None and finding.code in _PATTERNS)
+
+    def _other_work(self, window: Window, so_far: Diagnosis) -> Behaviour | None:
+        """What is judged now, where it has been another kind of work for a while; None while it is the same."""
+        now_s = float(window.times_s[-1])
+        before, other = primary(so_far), None
+        self._last = before
+        if now_s - max(self._from_s, float(window.times_s[0])) > LAST_S + CHANGED_S and (
+            before is None or before.code not in _PATTERNS
+        ):
+            last = self._judged(window, LAST_S)
+            finding = self._last = primary(last.diagnosis)
+            known = {_key(one) for one in so_far.findings}
+            other = finding if finding is not None and _acts(finding) and _key(finding) not in known else None
+        if other is None:
+            self._other = None
+        elif self._other is None or self._other[0] != _key(other):
+            self._other = (_key(other), now_s, float(window.utc_s[-1]))
+        elif now_s - self._other[1] >= CHANGED_S:
+            self._said, self._other, self._from_s = self._other, None, now_s - LAST_S
+            return last
+        return None
 
     def _turn(self, finding: Finding | None, steady_utc_s: float) -> None:
         """Note a stable verdict. It holds since its steady part began, but not before the one it follows."""
@@ -145,14 +192,13 @@ class Watcher:
 
 def primary(diagnosis: Diagnosis) -> Finding | None:
     """The finding that says it best: a cause that is no guess, else the first one of any kind; None without any."""
-    acting = (
-        finding
-        for finding in diagnosis.findings
-        if finding.severity is not Severity.INFO
-        and finding.confidence is not Confidence.LOW
-        and finding.symptom_of is None
-    )
+    acting = (finding for finding in diagnosis.findings if _acts(finding) and finding.symptom_of is None)
     return next(acting, next(iter(diagnosis.findings), None))
+
+
+def _acts(finding: Finding) -> bool:
+    """A fault, and no guess."""
+    return finding.severity is not Severity.INFO and finding.confidence is not Confidence.LOW
 
 
 def _key(finding: Finding | None) -> tuple[str, str] | None:
