@@ -382,7 +382,8 @@ class HistoryStore:
 
     def _give_back(self) -> None:
         if self._pragma("freelist_count") > _SPARE_PAGES or self._pragma("page_count") < _SPARE_PAGES:
-            self._connection.execute("PRAGMA incremental_vacuum").fetchall()
+            # As a script: execute() takes one step of it, and each step frees one page.
+            self._connection.executescript("PRAGMA incremental_vacuum")
 
     # -- small questions
 
