@@ -3,7 +3,8 @@
 Run: ``python -m tests.benchmarks.score_traces [FOLDER]``.
 
 A folder (``tests/data/traces`` unless another is given) holds recordings (``.gpumon``) or traces (``.jsonl.gz``) and a
-``labels.json``: a list of ``{"trace": file name, "workload", "expect": [codes], "must_not_report": [codes]}``. Each is
+``labels.json``: a list of ``{"trace" (or "recording"): file name, "workload", "expect": [codes], "must_not_report":
+[codes], "accept_instead"?: [codes]}``; one of the last is as good as what is expected. Each is
 judged whole, and again as six poorer copies: one sample a second, without hardware counters (``gpm``), without the
 driver's figures per process (``putil``), without both, with a tenth of the samples lost, and the first eight seconds
 only. Nothing of a label is shown to the judge. Exit code 1 when a code is missing or forbidden on the whole recordings,
@@ -91,6 +92,7 @@ class Labelled:
     workload: str
     expect: frozenset[str]
     forbidden: frozenset[str]
+    instead: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class Scored:
 
     @property
     def missing(self) -> frozenset[str]:
-        return self.label.expect - self.codes
+        return frozenset() if self.label.instead & self.codes else self.label.expect - self.codes
 
     @property
     def wrong(self) -> frozenset[str]:
@@ -123,7 +125,7 @@ class Scored:
             for finding in self.found
             if finding.severity is not Severity.INFO
             and finding.confidence is not Confidence.LOW
-            and finding.code not in self.label.expect
+            and finding.code not in self.label.expect | self.label.instead
         )
 
     @property
@@ -136,10 +138,11 @@ def load(folder: Path) -> list[Labelled]:
     entries = json.loads((folder / "labels.json").read_text(encoding="utf-8"))
     return [
         Labelled(
-            folder / entry["trace"],
+            folder / (entry.get("trace") or entry["recording"]),
             str(entry.get("workload", "")),
             frozenset(entry.get("expect", ())),
             frozenset(entry.get("must_not_report", ())),
+            frozenset(entry.get("accept_instead", ())),
         )
         for entry in entries
     ]

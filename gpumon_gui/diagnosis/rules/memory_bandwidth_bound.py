@@ -11,12 +11,12 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 
 #: Of the theoretical bandwidth. What copies within the memory reach is 80 to 90 percent; kernels at two thirds of that
 #: wait for memory most of their time (NVIDIA's DCGM guide calls 80 percent the practical maximum).
-_LIKELY, _SURE = 0.55, 0.65
+_LIKELY, _SURE = 0.6, 0.65
 #: Tensor cores that are busier than this are as much of a limit.
 _TENSOR = 0.4
 _BUSY = 0.6
-#: Without counters: share of time in which memory was read or written at all, which training reaches to two thirds.
-_CONTROLLER = 0.85
+#: Without counters: share of the busy time in which memory was read or written at all. Training reaches 0.7.
+_CONTROLLER = 0.8
 
 _TITLE = N_(
     "Reading memory is the limit: {dram} of the bandwidth is in use while kernels run; normal for small batches"
@@ -45,7 +45,7 @@ def _watch(view: View) -> Outcome:
         if dram < _LIKELY or (kernels or 0.0) < _BUSY or (view.number("job.precision.tensor") or 0.0) > _TENSOR:
             return CLEAR
         return Hit(lowered(Confidence.HIGH if dram >= _SURE else Confidence.MEDIUM, seen), evidence, values)
-    if (controller or 0.0) < _CONTROLLER or seen.busy < _CONTROLLER:
+    if (controller or 0.0) < _CONTROLLER * seen.busy or seen.busy < _CONTROLLER:
         return CLEAR
     return Hit(Confidence.LOW, evidence, values, title=_GUESS)
 
@@ -68,9 +68,9 @@ RULE = Rule(
             "then. That is no fault."
         ),
         how=N_(
-            "At least 55 percent of the memory bandwidth in use while kernels run (hardware counter). Without "
+            "At least 60 percent of the memory bandwidth in use while kernels run (hardware counter). Without "
             "counters: "
-            "the memory controller works at least 85 percent of the time."
+            "the memory controller works at least 80 percent of the time in which the GPU does."
         ),
         wrong=N_("The memory controller's share counts time, not amount: it is a hint only."),
         todo=N_("Larger batches, fewer bits per weight, fused kernels."),

@@ -101,7 +101,7 @@ RULE = Rule(
             "and at most 10 percent of that is in kernels for tensor cores, by their names. Watched, with hardware "
             "counters (data-centre GPUs since Hopper): float32 units work at least 12 percent of the time, tensor "
             "cores "
-            "at most 2."
+            "at most a tenth of that."
         ),
         wrong=N_("NVIDIA's own TensorFlow 1 images have the mode earlier."),
         todo=N_("Name the device and a supported type, or use a newer release."),

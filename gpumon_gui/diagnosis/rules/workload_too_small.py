@@ -9,6 +9,8 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     FULL_CORE,
     LEAST_S,
     Picture,
+    amount,
+    cautious,
     counts,
     look,
     lowered,
@@ -42,6 +44,11 @@ _POWER = N_(
     "Each step is too small for this GPU: it works {busy} of the time and draws hardly more than idle ({power} W), and "
     "one core is busy starting kernels"
 )
+_BUSY_CPU = N_(
+    "Each step is too small for this GPU: it works {busy} of the time with kernels that fill {fill} of it, while the "
+    "program "
+    "keeps {cores} cores busy"
+)
 _FULL = N_("Each kernel is too small for this GPU: it is always busy, and {fill} of it has work")
 
 
@@ -67,15 +74,26 @@ def _watch(view: View) -> Outcome:
         return CLEAR
     if seen.main is None:
         return Lacks(("job.cpu.main",))
-    if (seen.per_program or 0.0) > _MOST_CORES or seen.workers_full or (seen.rate or 0.0) >= DATA_RATE:
+    if seen.workers_full or (seen.rate or 0.0) >= DATA_RATE:
         return CLEAR
+    several = (seen.per_program or 0.0) > _MOST_CORES
     confidence = _confidence(view, seen)
     if confidence is None:
         return CLEAR
+    if several:
+        # What the other cores do may be the limit: only that kernels are small is seen.
+        if seen.size_by != "sm" or (seen.variation or 0.0) > _EVEN:
+            return CLEAR
+        confidence = cautious(confidence)
     confidence = lowered(confidence, seen)
     fill, power = view.number("job.activity.fill"), view.number("job.activity.power_w")
-    title = _POWER if fill is None else _FULL if seen.busy >= _ALWAYS else _LAUNCH
-    values = {"busy": part(seen.busy), "fill": part(fill), "power": "?" if power is None else f"{power:.0f}"}
+    title = _POWER if fill is None else _FULL if seen.busy >= _ALWAYS else _BUSY_CPU if several else _LAUNCH
+    values = {
+        "busy": part(seen.busy),
+        "fill": part(fill),
+        "power": "?" if power is None else f"{power:.0f}",
+        "cores": amount(seen.cores),
+    }
     evidence = (
         *shares(view, "job.activity.busy", "job.activity.fill", "job.activity.occupancy", "job.activity.load"),
         *counts(view, "job.activity.power_w", "job.activity.waiting_power_w", "job.cpu.main"),

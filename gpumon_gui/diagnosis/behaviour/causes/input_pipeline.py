@@ -45,6 +45,10 @@ _ONE = N_(
 _INSIDE = N_(
     "The GPU waits for data: it works {busy} of the time, while the program prepares them itself ({cores} cores)"
 )
+_TOGETHER = N_(
+    "The GPU waits for data: it works {busy} of the time, while loading processes and the program itself use {cores} "
+    "cores"
+)
 _DISK = N_("The GPU waits for data from the disk: it works {busy} of the time, while {reads} are read")
 _UNKNOWN = N_(
     "The GPU seems to wait for data: it works {busy} of the time, and the loading processes mostly wait too, perhaps "
@@ -81,7 +85,15 @@ def watch(view: View) -> Outcome:
         "cores": amount(seen.workers_cores if kind in ("few", "all") else seen.cores),
         "reads": _speed(seen),
     }
-    title = {"few": _FEW, "all": _ALL, "one": _ONE, "inside": _INSIDE, "disk": _DISK, "unknown": _UNKNOWN}[kind]
+    title = {
+        "few": _FEW,
+        "all": _ALL,
+        "one": _ONE,
+        "inside": _INSIDE,
+        "together": _TOGETHER,
+        "disk": _DISK,
+        "unknown": _UNKNOWN,
+    }[kind]
     evidence = (
         *shares(view, "job.activity.busy", "job.activity.kernels", "job.activity.fill"),
         *counts(
@@ -107,16 +119,21 @@ def _limit(view: View, seen: Picture) -> tuple[str, Confidence] | None:
     if (seen.reads or 0.0) >= READS and (seen.main or 0.0) < FULL_CORE:
         sure = seen.size == "full" and seen.uneven
         return "disk", Confidence.HIGH if sure and (seen.reads or 0.0) >= 5 * READS else Confidence.MEDIUM
+    inside = "together" if seen.workers_cores >= 0.3 else "inside"
     if (seen.main or 0.0) >= SEVERAL_CORES:
-        return "inside", by_kernels.get(seen.size, Confidence.LOW) if seen.uneven else Confidence.MEDIUM
+        if seen.size not in ("full", None) and not seen.uneven:
+            return None  # even steps of small kernels
+        return inside, by_kernels.get(seen.size, Confidence.LOW) if seen.uneven else Confidence.MEDIUM
     if (seen.main or 0.0) >= FULL_CORE:
+        if 1 <= seen.gaps < 3 and not seen.workers:
+            return None  # a pause or two: more must be seen to tell phases from waiting
         # One thread at its limit may also be a loop that starts kernels: data come in batches, and much of them.
         if seen.size != "full" and seen.size is not None:
             return None
         if not seen.uneven and (seen.rate or 0.0) < DATA_RATE:
             return None
         both = seen.uneven and (seen.rate or 0.0) >= DATA_RATE
-        return "inside", Confidence.MEDIUM if both or seen.size == "full" else Confidence.LOW
+        return inside, Confidence.MEDIUM if both or seen.size == "full" else Confidence.LOW
     if seen.workers >= 1 and seen.uneven and seen.size != "small":
         return "unknown", Confidence.LOW
     return None
@@ -147,7 +164,8 @@ def advise(view: View, hit: Hit) -> tuple[Step, ...]:
         "all": ("measure-loader", "cheaper-transforms"),
         "one": ("one-process", "workers"),
         "inside": ("measure-loader", "workers", "cheaper-transforms"),
+        "together": ("measure-loader", "workers", "cheaper-transforms", "transfers"),
         "disk": ("slow-storage", "workers"),
         "unknown": ("measure-loader", "slow-storage", "workers"),
-    }[kind if kind in ("few", "all", "one", "inside", "disk") else "unknown"]
+    }[kind if kind in ("few", "all", "one", "inside", "together", "disk") else "unknown"]
     return tuning.steps(view, *topics, workers=more, pid=int(view.number("job.program.pid") or 0) or None)

@@ -141,7 +141,7 @@ def transfer_confidence(seen: Picture) -> Confidence | None:
     several = seen.workers_are_the_limit or ((seen.per_program or 0.0) >= 1.8 and time < 0.6)
     if several and (seen.link_share or 0.0) < 0.5:
         return None
-    if not sure and seen.kernels is None and seen.size == "full":
+    if not sure and seen.kernels is None and seen.size == "full" and time < 0.8:
         return Confidence.LOW
     return lowered(Confidence.HIGH if sure else Confidence.MEDIUM, seen)
 

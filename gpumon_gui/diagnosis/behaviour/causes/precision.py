@@ -10,16 +10,18 @@ from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
 
 #: Of the time with kernels. Matrix products in float32 keep those units busy for a quarter and more; kernels that only
-#: move data stay below a tenth. With tensor cores in use they are busy a tenth as much as the others at the very least.
+#: move data stay below a tenth. Programs that use tensor cores keep them busy longer than the float32 units; a tenth of
+#: that is a kernel here and there, such as a library's attention.
 _MUCH, _SOME = 0.2, 0.12
-_UNUSED = 0.02
+_UNUSED = 0.1
 #: Where memory is the limit, faster units gain nothing.
 _MEMORY_LIMIT = 0.5
 #: Where the GPU waits, its arithmetic is not what takes the time.
 _BUSY = 0.6
 
 _SINGLE = N_(
-    "Tensor cores are not used: they work {tensor} of the time, while float32 units work {fp32}; mixed precision is off"
+    "Tensor cores are hardly used: they work {tensor} of the time, while float32 units work {fp32}; mixed precision is "
+    "off"
 )
 _DOUBLE = N_("The program computes in double precision (float64 units work {fp64} of the time), and hardly needs to")
 _PATHS = tuple(f"job.precision.{unit}" for unit in ("tensor", "fp32", "fp64", "fp16", "dram"))
@@ -44,7 +46,7 @@ def watch(view: View) -> Outcome:
         values["kind"] = "double"
         confidence = Confidence.MEDIUM if learns else Confidence.LOW
         return Hit(confidence, evidence, values, None if learns else Severity.INFO, _DOUBLE)
-    if fp32 < _SOME or tensor > _UNUSED or tensor > 0.1 * fp32 or (dram or 0.0) >= _MEMORY_LIMIT:
+    if fp32 < _SOME or tensor > _UNUSED * fp32 or (dram or 0.0) >= _MEMORY_LIMIT:
         return CLEAR
     confidence = Confidence.HIGH if fp32 >= _MUCH and dram is not None else Confidence.MEDIUM
     return Hit(lowered(confidence, seen), evidence, values, title=_SINGLE)

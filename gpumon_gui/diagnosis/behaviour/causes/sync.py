@@ -6,9 +6,9 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.behaviour.causes.picture import (
     DATA_RATE,
-    FED,
     FULL_CORE,
     READS,
+    WELL_FED,
     amount,
     counts,
     look,
@@ -51,7 +51,7 @@ def watch(view: View) -> Outcome:
         return Lacks(("job.transfers.rx_bytes_per_s",))
     if seen.seconds < _LEAST_S:
         return Lacks(("job.program.seconds",))
-    if not 0.01 <= seen.busy < FED or seen.devices > 1:
+    if not 0.01 <= seen.busy < WELL_FED or seen.devices > 1:
         return CLEAR
     if seen.variation is None or seen.variation > _EVEN or pauses(view) or seen.gaps:
         return CLEAR

@@ -58,7 +58,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "gap_s": rounded(float(np.median(lengths)), 1),
         "gap_share": rounded(float(resting.mean())),
         "period_s": rounded(float(np.median(np.diff(starts))), 1) if len(starts) > 1 else None,
-        "active": rounded(mean(busy[~resting])),
+        "active": rounded(_between(busy, resting, window.times_s)),
         **_in_both(window, job, resting),
     }
 
@@ -79,6 +79,14 @@ def _resting(slow: Series, times_s: Series) -> npt.NDArray[np.bool_]:
         if _length(times_s, a, b) < LEAST_GAP_S:
             resting[a:b] = False
     return resting
+
+
+def _between(busy: Series, resting: npt.NDArray[np.bool_], times_s: Series) -> float | None:
+    """The busy share between pauses, without the seconds in which the instruments still show the pause."""
+    inner = ~resting
+    for index in np.flatnonzero(resting):
+        inner &= np.abs(times_s - times_s[index]) > _WINDOW_S
+    return mean(busy[inner]) if inner.any() else mean(busy[~resting])
 
 
 def _runs(mask: npt.NDArray[np.bool_], times_s: Series, least_s: float = LEAST_GAP_S) -> list[tuple[int, int]]:
