@@ -162,17 +162,22 @@ def _about_time(totals: Totals, start: float, end: float, found: dict[str, Any])
     """Busy, copying, idle; gaps and what the CPU did in them."""
     doing = {kind: collector.result() for kind, collector in totals.doing.items()}
     used = {index: device for index, device in sorted(totals.devices.items()) if device.kernel_count}
-    rows, idle_shares, gaps, lost = [], [], [], []
+    rows, idle_shares, lost = [], [], []
+    count, seconds, longest = 0, 0.0, []
     for index, device in used.items():
         kernels, copying = device.kernels.result(), device.copying.result()
         idle = (kernels | copying).gaps(start, end)
         rows.append({**_device(index, device, kernels, copying, start, end), "idle_share": idle.total / (end - start)})
-        by_kind, leading = _attributed(idle, doing)
+        by_kind = _attributed(idle, doing)
         idle_shares.append({kind: float(lengths.sum()) / (end - start) for kind, lengths in by_kind.items()})
         lost.append(_lost_to_waits(idle, doing, start, end) / (end - start))
-        for place in np.flatnonzero(idle.ends - idle.starts >= GAP_US).tolist():
-            begin, behind = float(idle.starts[place]), float(idle.ends[place])
-            gaps.append((behind - begin, begin, index, leading[place]))
+        lengths = idle.ends - idle.starts
+        gaps = lengths >= GAP_US
+        count += int(gaps.sum())
+        seconds += float(lengths[gaps].sum()) / _SECOND
+        for place in np.argsort(-lengths, kind="stable")[: min(_TOP_GAPS, int(gaps.sum()))].tolist():
+            kind = max(by_kind, key=lambda name: float(by_kind[name][place]))
+            longest.append((float(lengths[place]), float(idle.starts[place]), index, kind))
     found["devices"] = rows
     for key in ("busy_share", "copy_share", "idle_share", "collective_share", "exposed_collective_share"):
         found[f"gpu_{key}"] = float(np.mean([row[key] for row in rows]))
@@ -180,13 +185,11 @@ def _about_time(totals: Totals, start: float, end: float, found: dict[str, Any])
         kind: float(np.mean([shares[kind] for shares in idle_shares])) for kind in (*map(str, Doing), UNRECORDED)
     }
     found["sync_loss_share"] = float(np.mean(lost))
-    gaps.sort(reverse=True)
-    found["gap_count"] = len(gaps)
-    found["gap_seconds"] = sum(length for length, *_rest in gaps) / _SECOND
+    found["gap_count"], found["gap_seconds"] = count, seconds
     found["gaps"] = [
         {"start_s": (begin - start) / _SECOND, "seconds": length / _SECOND, "device": index, "while": kind,
          "event": _longest_in(totals, begin, begin + length, kind)}
-        for length, begin, index, kind in gaps[:_TOP_GAPS]
+        for length, begin, index, kind in sorted(longest, reverse=True)[:_TOP_GAPS]
     ]  # fmt: skip
 
 
@@ -209,8 +212,8 @@ def _device(index: int, device: Device, kernels: Set, copying: Set, start: float
     return row
 
 
-def _attributed(idle: Set, doing: Mapping[Doing, Set]) -> tuple[dict[str, Any], list[str]]:
-    """For each idle interval how long the CPU did what, and what took the largest part of it."""
+def _attributed(idle: Set, doing: Mapping[Doing, Set]) -> dict[str, Any]:
+    """For each idle interval how long the CPU did what."""
     by_kind: dict[str, Any] = {}
     so_far, before = EMPTY, np.zeros(len(idle.starts))
     for kind in Doing:
@@ -219,11 +222,7 @@ def _attributed(idle: Set, doing: Mapping[Doing, Set]) -> tuple[dict[str, Any], 
         by_kind[str(kind)] = np.maximum(covered - before, 0.0)
         before = covered
     by_kind[UNRECORDED] = np.maximum(idle.ends - idle.starts - before, 0.0)
-    names = list(by_kind)
-    if not len(idle.starts):
-        return by_kind, []
-    leading = np.argmax(np.stack([by_kind[name] for name in names]), axis=0)
-    return by_kind, [names[one] for one in leading.tolist()]
+    return by_kind
 
 
 def _lost_to_waits(idle: Set, doing: Mapping[Doing, Set], start: float, end: float) -> float:
