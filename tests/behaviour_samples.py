@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from gpumon_gui.core.metrics import METRICS, Unit
 from gpumon_gui.core.model import (
@@ -27,6 +28,7 @@ from gpumon_gui.core.model import (
     UseKind,
 )
 from gpumon_gui.core.values import NOT_READ, Reading, Value, checked
+from gpumon_gui.diagnosis.behaviour.judge import judge
 
 GIB = float(1 << 30)
 MIB = float(1 << 20)
@@ -220,6 +222,22 @@ def gappy(samples: Sequence[Sample], share: float = 0.1, seed: int = 9) -> tuple
         )
         for sample in samples
     )
+
+
+#: Poorer copies of what was seen: name → how it is made.
+POORER: Mapping[str, Callable[[Sequence[Sample]], tuple[Sample, ...]]] = {
+    "as it is": tuple,
+    "lost": lossy,
+    "gaps": lambda samples: gappy(samples, 0.2),
+    "poor": lambda samples: lossy(without(thinned(samples, 1.0), *GPM, *PUTIL)),
+}
+
+
+def codes(samples: Sequence[Sample], given: Mapping[str, Any] | None = None) -> set[str]:
+    """What Watch finds in them, guesses included."""
+    diagnosis = judge(samples, given=given).diagnosis
+    assert not diagnosis.bugs
+    return {finding.code for finding in diagnosis.findings}
 
 
 class _Teller:

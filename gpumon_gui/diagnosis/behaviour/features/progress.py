@@ -19,8 +19,9 @@ _NO_MEMORY: Final = 0.015
 #: A GPU that is given nothing to do exchanges 2 MB/s with the host (H200 at rest, with the readings themselves);
 #: feeding it with the smallest kernels takes some 90 MB/s.
 _NO_TRAFFIC: Final = 6e6
-#: Figures are means over so long.
+#: Figures are means over so long, and over three samples at least.
 _SMOOTH_S: Final = 1.5
+_SMOOTH_SAMPLES: Final = 3.1
 #: Power like at rest: above it by this share of what is left to the limit, or below this share of the limit where no
 #: rest was seen. One spinning block on each of a few SMs keeps the clocks up, which is most of what it costs.
 _REST_SPAN: Final = 0.15
@@ -51,13 +52,13 @@ def _device(window: Window, work: Work) -> dict[str, Any]:
     if memory is None:
         memory = work.of_device("memory_utilization")
     traffic = _traffic(work)
-    times = window.times_s
+    times, seconds = window.times_s, max(_SMOOTH_S, _SMOOTH_SAMPLES * window.interval_s)
     # Single readings are off now and then, and samples without a value say nothing against it.
-    stalled = np.nan_to_num(smooth(work.busy, times, _SMOOTH_S), nan=1.0) >= _BUSY
-    stalled &= np.nan_to_num(smooth(power, times, _SMOOTH_S), nan=0.0) <= ceiling
+    stalled = np.nan_to_num(smooth(work.busy, times, seconds), nan=1.0) >= _BUSY
+    stalled &= np.nan_to_num(smooth(power, times, seconds), nan=0.0) <= ceiling
     for series, most in ((memory, _NO_MEMORY), (traffic, _NO_TRAFFIC)):
         if series is not None:
-            stalled &= np.nan_to_num(smooth(series, times, _SMOOTH_S), nan=0.0) <= most
+            stalled &= np.nan_to_num(smooth(series, times, seconds), nan=0.0) <= most
     others = np.flatnonzero(~stalled)
     start = int(others[-1]) + 1 if others.size else 0
     if start >= len(window) - 1:
