@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import measured, parts
@@ -31,6 +32,7 @@ def _watch(view: View) -> Outcome:
     ]
     if not stalled:
         return CLEAR
+    stalled.sort(key=lambda part: part.number("index") or 0.0)
     seconds = min(part.number("stalled_s") or 0.0 for part in stalled)
     first = stalled[0]
     values = {
@@ -43,7 +45,8 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.progress.devices",
-            f"{part.label} busy {part.number('busy') or 0.0:.0%} for the last {part.number('stalled_s') or 0.0:.0f} s",
+            f"{part.label} busy {percent(part.number('busy') or 0.0)}",
+            f"for the last {part.number('stalled_s') or 0.0:.0f} s",
             f"{part.number('power_w') or 0.0:.0f} W of {part.number('power_limit_w') or 0.0:.0f} W",
             "no memory traffic",
             "no traffic with the host or other GPUs" if part.flag("traffic_known") else "",

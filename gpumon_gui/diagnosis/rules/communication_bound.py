@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import in_profile, tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import measured, parts
@@ -61,8 +62,8 @@ def _watch(view: View) -> Outcome:
     by = view.text("job.groups.coupled_by") or "PCIe"
     values = {
         "gpus": ", ".join(part.label for part in devices),
-        "busy": f"{min(busy):.0%}",
-        "fill": f"{max(fills):.0%}",
+        "busy": percent(min(busy)),
+        "fill": percent(max(fills)),
         "by": by,
         "rate": size_text(rate),
     }
@@ -70,9 +71,11 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.groups.devices",
-            f"{part.label} busy {part.number('busy') or 0.0:.0%}",
-            f"SM activity {part.number('sm') or 0.0:.0%}" if part.number("sm") is not None else "",
-            f"tensor, FP32 and FP16 units {part.number('math') or 0.0:.0%}" if part.number("math") is not None else "",
+            f"{part.label} busy {percent(part.number('busy') or 0.0)}",
+            f"SM activity {percent(part.number('sm') or 0.0)}" if part.number("sm") is not None else "",
+            f"tensor, FP32 and FP16 units {percent(part.number('math') or 0.0)}"
+            if part.number("math") is not None
+            else "",
             f"{by} {size_text(rate)}/s",
         )
         for part in devices[:4]

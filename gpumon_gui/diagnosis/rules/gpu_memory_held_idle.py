@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import measured, parts
@@ -54,7 +55,7 @@ def _watch(view: View) -> Outcome:
             view,
             "job.memory",
             f"{size_text(size)} of {size_text(total)}" if total else size_text(size),
-            f"GPU busy {busy:.1%}",
+            f"GPU busy {percent(busy, 1)}",
             f"CPU {cores:.2f} cores" if cores is not None else "",
         ),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -67,7 +68,7 @@ def _watch(view: View) -> Outcome:
         "held": "?" if held is None else size_text(held),
         "others": "?" if others is None else size_text(others),
     }
-    evidence = (measured(view, "job.memory.devices", f"{fullest.label} {share:.1%} used", *_holders(fullest)),)
+    evidence = (measured(view, "job.memory.devices", f"{fullest.label} {percent(share, 1)} used", *_holders(fullest)),)
     alone = held is None or held >= _HOLDS_SHARE * total
     return Hit(
         Confidence.HIGH if share >= _SURE_SHARE else Confidence.MEDIUM,

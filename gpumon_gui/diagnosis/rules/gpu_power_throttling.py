@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -70,8 +71,8 @@ def _watch(view: View) -> Outcome:
             "job.clocks.devices",
             f"{part.label} {values['power']} W of {values['limit']} W",
             f"SM clock {values['clock']} of {values['top']} MHz",
-            f"power cap {part.number('power_cap_share') or 0.0:.0%}",
-            f"power brake {part.number('brake_share') or 0.0:.0%} of the time under load",
+            f"power cap {percent(part.number('power_cap_share') or 0.0)}",
+            f"power brake {percent(part.number('brake_share') or 0.0)} of the time under load",
         )
         return Hit(confidence, (evidence,), values, title=title)
     return CLEAR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -49,7 +50,7 @@ def _watch(view: View) -> Outcome:
             "job.clocks.devices",
             f"{part.label} {values['pstate']}",
             f"SM clock {values['clock']} of {values['top']} MHz",
-            f"busy {part.number('busy_mean') or 0.0:.0%} for {part.number('loaded_s') or 0.0:.0f} s under load",
+            f"busy {percent(part.number('busy_mean') or 0.0)} for {part.number('loaded_s') or 0.0:.0f} s under load",
         )
         return Hit(confidence, (evidence,), values, title=title)
     return CLEAR

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -50,7 +51,7 @@ def _watch(view: View) -> Outcome:
             "job.clocks.devices",
             f"{worst.label} up to {values['temperature']} °C",
             f"limit {limit:.0f} °C" if limit is not None else "",
-            f"thermal slowdown {share:.0%} of the time under load" if share is not None else "",
+            f"thermal slowdown {percent(share)} of the time under load" if share is not None else "",
             f"SM clock {values['clock']} of {values['top']} MHz",
         ),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -37,8 +38,8 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.groups",
-            f"{part.label} busy {part.number('busy') or 0.0:.0%}",
-            f"SM activity {part.number('sm') or 0.0:.0%}" if part.number("sm") is not None else "",
+            f"{part.label} busy {percent(part.number('busy') or 0.0)}",
+            f"SM activity {percent(part.number('sm') or 0.0)}" if part.number("sm") is not None else "",
             f"{part.number('power_w') or 0.0:.0f} W" if part.number("power_w") is not None else "",
         )
         for part in (*full[:4], *spare[:4])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -41,19 +42,19 @@ def _watch(view: View) -> Outcome:
     works = [part.number("sm" if spins else "busy") or 0.0 for part in devices]
     values = {
         "gpus": ", ".join(part.label for part in devices),
-        "each": f"{max(works):.0%}",
-        "sum": f"{sum(works):.0%}",
+        "each": percent(max(works)),
+        "sum": percent(sum(works)),
     }
     together, alternates = _together(view), view.number("job.groups.alternation")
     evidence = measured(
         view,
         "job.groups",
         *(
-            f"{part.label} {'SM activity' if spins else 'busy'} {share:.0%}"
+            f"{part.label} {'SM activity' if spins else 'busy'} {percent(share)}"
             for part, share in zip(devices[:8], works, strict=False)
         ),
         f"correlation {together:.2f}" if together is not None else "",
-        f"exactly one works {alternates:.0%} of the time" if alternates is not None else "",
+        f"exactly one works {percent(alternates)} of the time" if alternates is not None else "",
     )
     return Hit(confidence, (evidence,), values)
 

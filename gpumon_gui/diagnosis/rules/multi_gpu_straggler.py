@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -24,7 +25,8 @@ _SLOW_CLOCK = 0.8
 _LEAST_SAMPLES = 5
 
 _LOADED = N_(
-    "{waiting} waits for {slow}: both read {busy} busy, but only {slow} works (fill {slow_fill} against {fill})"
+    "{waiting} waits for {slow}: it reads {busy} busy, but its kernels fill {fill} of it; those of {slow} fill "
+    "{slow_fill}"
 )
 _HUNGRY = N_("{waiting} waits for {slow}, which itself has gaps ({slow_busy} busy): its data or its CPU is late")
 _THROTTLED = N_("{waiting} waits for {slow}, which runs at {slow_clock} of {clock} MHz")
@@ -82,10 +84,10 @@ def _values(waiting: list[Part], slow: list[Part], named: Part) -> dict[str, str
     return {
         "waiting": ", ".join(part.label for part in waiting),
         "slow": ", ".join(part.label for part in slow) or named.label,
-        "busy": f"{min(part.number('busy') or 0.0 for part in waiting):.0%}",
-        "slow_busy": f"{named.number('busy') or 0.0:.0%}",
-        "fill": f"{max(part.number('fill') or 0.0 for part in waiting):.0%}",
-        "slow_fill": f"{named.number('fill') or 0.0:.0%}",
+        "busy": percent(min(part.number("busy") or 0.0 for part in waiting)),
+        "slow_busy": percent(named.number("busy") or 0.0),
+        "fill": percent(max(part.number("fill") or 0.0 for part in waiting)),
+        "slow_fill": percent(named.number("fill") or 0.0),
         "slow_clock": f"{named.number('clock_mhz') or 0:.0f}",
         "clock": f"{waiting[0].number('clock_mhz') or 0:.0f}" if waiting else "?",
     }
@@ -96,8 +98,8 @@ def _evidence(view: View, devices: list[Part]) -> tuple[Evidence, ...]:
         measured(
             view,
             "job.groups.devices",
-            f"{part.label} busy {part.number('busy') or 0.0:.0%}",
-            f"SM activity {part.number('sm') or 0.0:.0%}" if part.number("sm") is not None else "",
+            f"{part.label} busy {percent(part.number('busy') or 0.0)}",
+            f"SM activity {percent(part.number('sm') or 0.0)}" if part.number("sm") is not None else "",
             f"{part.number('power_w') or 0.0:.0f} W" if part.number("power_w") is not None else "",
             f"SM clock {part.number('clock_mhz') or 0.0:.0f} MHz" if part.number("clock_mhz") is not None else "",
         )

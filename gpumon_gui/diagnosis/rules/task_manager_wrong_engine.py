@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -22,12 +23,12 @@ def _watch(view: View) -> Outcome:
         shown = part.number("engines_default") or 0.0
         if computing is None or computing < _WORKS or shown > _SHOWN:
             continue
-        values = {"gpu": part.label, "computing": f"{computing:.0%}", "shown": f"{shown:.0%}"}
+        values = {"gpu": part.label, "computing": percent(computing), "shown": f"{percent(shown)}"}
         evidence = measured(
             view,
             "window.health.devices",
-            f"{part.label} computes {computing:.0%}",
-            f"3D, Copy and Video engines at most {shown:.0%}",
+            f"{part.label} computes {percent(computing)}",
+            f"3D, Copy and Video engines at most {percent(shown)}",
         )
         seen = part.number("engines_compute") is not None
         return Hit(Confidence.HIGH if seen else Confidence.MEDIUM, (evidence,), values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
 from gpumon_gui.diagnosis.behaviour.measured import measured, parts
@@ -64,8 +65,8 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.memory.devices",
-            f"{largest.label} {size_text(size)} ({largest.number('job_share') or 0.0:.0%}), constant",
-            f"{step:.0%} of it in one step" if step is not None else "",
+            f"{largest.label} {size_text(size)} ({percent(largest.number('job_share') or 0.0)}), constant",
+            f"{percent(step)} of it in one step" if step is not None else "",
         ),
     )
     return Hit(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
@@ -62,9 +63,9 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.memory.devices",
-            f"{worst.label} dedicated {full:.0%} of {size_text(total)}",
+            f"{worst.label} dedicated {percent(full)} of {size_text(total)}",
             f"shared {size_text(shared)} (+{size_text(max(grown, 0.0))})",
-            f"power {power:.0%} of its limit" if power is not None else "",
+            f"power {percent(power)} of its limit" if power is not None else "",
         ),
     )
     return Hit(Confidence.HIGH if grows or _waits(view, worst) else Confidence.MEDIUM, evidence, values, title=_WATCHED)
