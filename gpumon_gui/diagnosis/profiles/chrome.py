@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gpumon_gui.diagnosis.profiles.collect import Totals
+from gpumon_gui.diagnosis.profiles.host import PYTHON, Doing, doing
 from gpumon_gui.diagnosis.profiles.json_events import TraceReader
 from gpumon_gui.diagnosis.profiles.opening import Bounded
 
@@ -120,6 +121,10 @@ class _Parts:
         elif category in _HOST or category.endswith(("_runtime", "_driver")):
             if category == "user_annotation" and _STEP.match(name):
                 totals.step(start, length)
+            elif category == "python_function":
+                # Frames last as long as what they call: only those of the data loader tell something.
+                if doing(name) is not Doing.OPERATOR:
+                    totals.host(name, start, length, _thread(event), link=None, operator=False)
             elif category != "user_annotation" or "DataLoader" in name:
                 totals.host(name, start, length, _thread(event), link=None, operator=False)
 
@@ -130,11 +135,11 @@ class _Parts:
         gpu = _GPU_PROCESS.search(process)
         if gpu is None and "step_num" in args:
             totals.step(start, length)
-        elif gpu is None:
+        elif gpu is None and not name.startswith(PYTHON):
             long = args.get("long_name")
             called = long if isinstance(long, str) and is_operator(long) else name
             totals.host(called, start, length, (pid, tid), link=None, operator=is_operator(called))
-        elif "Stream" in thread:
+        elif gpu is not None and "Stream" in thread:
             device_event(totals, int(gpu.group(1)[:6]), name, start, length, args)
 
 

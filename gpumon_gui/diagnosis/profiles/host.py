@@ -64,5 +64,8 @@ def doing(name: str) -> Doing:
     return Doing.OPERATOR
 
 
+#: How TensorFlow's and JAX's tracers of Python name a function (``$train.py:12 step``). Such calls last as long as what
+#: they call; that they were seen says nothing of what the CPU did.
+PYTHON: Final = "$"
 #: The operator that brings one number to the CPU: it waits for the GPU.
 READS_ONE_NUMBER: Final = "aten::item"

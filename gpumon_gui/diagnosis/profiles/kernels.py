@@ -30,7 +30,8 @@ _HEAVY: Final = re.compile(
     re.IGNORECASE,
 )
 _NOT_HEAVY: Final = re.compile(
-    r"nchwToNhwc|nhwcToNchw|nchw2nhwc|splitKreduce|transpose|::bn_|bn_(?:fw|bw)_|batch_?norm|elementwise|reduce_kernel",
+    # Double precision is meant; lower precision is no advice for it.
+    r"f64|dgemm|zgemm|<double|nchwToNhwc|nhwcToNchw|nchw2nhwc|splitKreduce|transpose|::bn_|bn_(?:fw|bw)_|batch_?norm|elementwise|reduce_kernel",
     re.IGNORECASE,
 )
 _COLLECTIVE: Final = re.compile(

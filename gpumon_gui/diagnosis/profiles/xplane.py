@@ -23,6 +23,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.profiles import wire
 from gpumon_gui.diagnosis.profiles.chrome import device_event, is_operator
 from gpumon_gui.diagnosis.profiles.collect import Totals
+from gpumon_gui.diagnosis.profiles.host import PYTHON
 
 _GPU_PLANE: Final = re.compile(r"/device:GPU:(\d{1,6})")
 _HOST_PLANES: Final = ("/host:CPU", "/host:CUPTI", "/host:ROCTRACER")
@@ -139,7 +140,7 @@ class _Plane:
             at, took = origin + begin / 1e6, length / 1e6
             if marks_steps and self._is_step(stats):
                 totals.step(at, took)
-            else:
+            elif not called.startswith(PYTHON):
                 totals.host(called, at, took, (self.name, name, line[0]), link=None, operator=is_operator(called))
 
     def _is_step(self, stats: list[Span]) -> bool:

@@ -84,6 +84,24 @@ def test_a_wait_costs_what_could_have_been_started_meanwhile(tmp_path: Path) -> 
     assert found["sync_share"] == pytest.approx(200 / 550, rel=1e-5)
 
 
+def test_python_frames_last_as_long_as_what_they_call(tmp_path: Path) -> None:
+    """0-1000, a kernel 0-100: the program's own frames say nothing, the data loader's (200-500) does."""
+    found = profile(
+        write(
+            tmp_path / "a.json",
+            [
+                event("kernel", "k", 0, 100, device=0),
+                event("python_function", "train.py(12): main", 0, 1000),
+                event("python_function", "torch/utils/data/dataloader.py(733): __next__", 200, 300),
+                event("cpu_op", "aten::add", 990, 10),
+            ],
+        )
+    )
+    assert found["idle_while"]["data_loader"] == pytest.approx(0.3)
+    assert found["idle_while"]["operator"] == pytest.approx(0.01)
+    assert found["idle_while"]["unrecorded"] == pytest.approx(0.59)
+
+
 def test_steps_bound_the_window(tmp_path: Path) -> None:
     """Before the first step the model is built; that is no idle time of the training."""
     found = profile(
