@@ -178,7 +178,8 @@ def test_a_process_that_ends_meanwhile_is_said_to_have_ended(capsys: pytest.Capt
 
 @posix
 def test_a_signal_ends_a_command_by_its_own_means() -> None:
-    code = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: (print('cleaned', flush=True), sys.exit(7)))\n"
+    code = "import signal, sys, time\ndef end(*_):\n    print('cleaned', flush=True)\n    sys.exit(7)\n"
+    code += "signal.signal(signal.SIGTERM, end)\n"
     code += "print('ready', flush=True)\ntime.sleep(60)"
     process = subprocess.Popen(
         gpumon("watch", *python(code)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

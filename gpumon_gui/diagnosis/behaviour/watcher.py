@@ -31,15 +31,17 @@ KEPT_S: Final = 300.0
 #: The steady part is looked for in so much: work that alternates (a step of seconds, a pause for data) shows its
 #: pattern several times in a minute.
 NOW_S: Final = 60.0
-#: A verdict may be called stable after so much of the steady part: ten times what NVML's figures look back.
-ENOUGH_S: Final = 10.0
+#: A verdict may be called stable after so much of the steady part: eight times what NVML's figures look back at most.
+ENOUGH_S: Final = 8.0
 #: … and when it has been the same for so long. A new one must last longer: while a change passes through the
 #: window, what is seen is a mixture.
 AGREED_S, CHANGED_S = 3.0, 5.0
 #: Two ways to tell when a process started differ by less (boot time and ticks on Linux).
 _SAME_START_S: Final = 2.0
 #: What is judged by itself, to notice another kind of work under the same load.
-LAST_S: Final = 12.0
+LAST_S: Final = 10.0
+#: A guess counts there too, where what was said does not hold any more for so long.
+_GUESSED_S: Final = 7.0
 #: Findings about a pattern that is longer than that: a part of it says something else by nature.
 _PATTERNS: Final = frozenset(("gpu-idle-gaps-cpu-phase", "gpu-memory-growing"))
 _MOST_TURNS: Final = 1000
@@ -156,12 +158,14 @@ class Watcher:
             last = self._judged(window, LAST_S)
             finding = self._last = primary(last.diagnosis)
             known = {_key(one) for one in so_far.findings}
-            other = finding if finding is not None and _acts(finding) and _key(finding) not in known else None
+            still = before is None or _key(before) in {_key(one) for one in last.diagnosis.findings}
+            if finding is not None and _key(finding) not in known and (_acts(finding) or not still):
+                other = finding
         if other is None:
             self._other = None
         elif self._other is None or self._other[0] != _key(other):
             self._other = (_key(other), now_s, float(window.utc_s[-1]))
-        elif now_s - self._other[1] >= CHANGED_S:
+        elif now_s - self._other[1] >= (CHANGED_S if _acts(other) else _GUESSED_S):
             self._said, self._other, self._from_s = self._other, None, now_s - LAST_S
             return last
         return None

@@ -1,0 +1,178 @@
+"""A verdict that follows a running program: when it is there, when it changes, what it says of the time line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from gpumon_gui.core.model import Sample
+from gpumon_gui.diagnosis.behaviour.judge import judge
+from gpumon_gui.diagnosis.behaviour.rolling import Rolling, window_of
+from gpumon_gui.diagnosis.behaviour.spans import STEADY
+from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Verdict, Watcher
+from gpumon_gui.diagnosis.behaviour.window import Window
+from tests.unit.diagnosis.test_made_up_workloads import COPYING, HEALTHY, INSIDE, TINY
+from tests.unit.diagnosis.workloads import PID, record, then
+
+
+def watched(samples: Sequence[Sample], watcher: Watcher | None = None, every_s: float = 1.0) -> list[Verdict]:
+    """One verdict a second."""
+    watcher = watcher or Watcher(PID)
+    found: list[Verdict] = []
+    last_s = -np.inf
+    for sample in samples:
+        watcher.add(sample)
+        if sample.monotonic_s - last_s >= every_s and (verdict := watcher.verdict()) is not None:
+            last_s = sample.monotonic_s
+            found.append(verdict)
+    return found
+
+
+def code(verdict: Verdict) -> str | None:
+    return verdict.primary.code if verdict.primary is not None else None
+
+
+def times(verdicts: Sequence[Verdict], begin_utc_s: float) -> list[tuple[float, str | None]]:
+    """When a stable verdict became another one."""
+    found: list[tuple[float, str | None]] = []
+    for verdict in verdicts:
+        if verdict.stable and (not found or found[-1][1] != code(verdict)):
+            window = verdict.behaviour.document.origins["window"].time_utc_s
+            assert window is not None
+            found.append((window - begin_utc_s, code(verdict)))
+    return found
+
+
+def test_a_verdict_is_stable_within_twenty_seconds_and_says_how_long_it_needs() -> None:
+    samples = record(INSIDE, seconds=30.0)
+    verdicts = watched(samples)
+    first = next(index for index, verdict in enumerate(verdicts) if verdict.stable)
+    assert first <= 20
+    assert code(verdicts[first]) == "input-pipeline-bound"
+    assert all(verdict.needs_s > 0 for verdict in verdicts[:first])
+    assert verdicts[0].needs_s == pytest.approx(ENOUGH_S, abs=1.0)
+    promised = [index + verdict.needs_s for index, verdict in enumerate(verdicts[3:first], start=3)]
+    assert all(moment <= first + 3 for moment in promised)  # what is promised is about kept
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "codes"),
+    [
+        (HEALTHY, INSIDE, [None, "input-pipeline-bound"]),
+        (INSIDE, HEALTHY, ["input-pipeline-bound", None]),
+        (TINY, INSIDE, ["workload-too-small", "input-pipeline-bound"]),
+        (TINY, COPYING, ["workload-too-small", "host-to-device-transfer-bound"]),
+    ],
+)
+def test_it_changes_within_twenty_seconds_of_the_workload(first, second, codes) -> None:  # type: ignore[no-untyped-def]
+    samples = record(then(first, 40.0, second), seconds=75.0)
+    begin = samples[0].utc_s
+    verdicts = watched(samples)
+    said = times(verdicts, begin)
+    assert [what for _when, what in said] == codes
+    assert 40 < said[1][0] <= 60
+    turns = verdicts[-1].history
+    assert [turn.finding.code if turn.finding else None for turn in turns] == codes
+    assert 35 < turns[1].utc_s - begin < 52  # told as of when it changed, not of when it was noticed
+
+
+def test_a_program_that_goes_on_alike_has_one_verdict() -> None:
+    verdicts = watched(record(HEALTHY, seconds=80.0))
+    assert len(verdicts[-1].history) == 1
+    assert verdicts[-1].since_utc_s == verdicts[0].since_utc_s
+
+
+def test_spans_lie_in_what_was_seen_and_name_their_finding() -> None:
+    samples = record(INSIDE, seconds=25.0)
+    last = watched(samples)[-1]
+    assert {span.code for span in last.spans} >= {STEADY, "input-pipeline-bound"}
+    subjects = {finding.subject for finding in last.behaviour.diagnosis.findings}
+    for span in last.spans:
+        assert samples[0].utc_s <= span.start_utc_s <= span.end_utc_s <= samples[-1].utc_s
+        assert span.subject in subjects
+
+
+def test_a_replay_that_is_rewound_starts_over() -> None:
+    samples = record(INSIDE, seconds=20.0)
+    watcher = Watcher(PID)
+    watched(samples, watcher)
+    watcher.add(samples[0])
+    assert watcher.verdict() is None
+    watcher.add(samples[1])
+    verdict = watcher.verdict()
+    assert verdict is not None
+    assert not verdict.stable
+    assert verdict.history == ()
+
+
+def test_another_process_with_the_same_pid_is_another_one() -> None:
+    samples = record(INSIDE, seconds=14.0)
+    started = next(process.started_utc_s for process in samples[0].processes if process.pid == PID)
+    assert started is not None
+    watcher = Watcher(PID, started_utc_s=started - 500)
+    last = watched(samples, watcher)[-1]
+    assert f"pid {PID}" not in {job["subject"] for job in last.behaviour.document.facts["jobs"] if _own(job)}
+    assert f"pid {PID}" in {
+        job["subject"]
+        for job in watched(samples, Watcher(PID, started_utc_s=started))[-1].behaviour.document.facts["jobs"]
+    }
+
+
+def _own(job: dict[str, object]) -> bool:
+    program = job["program"]
+    return isinstance(program, dict) and PID in program["pids"]
+
+
+# -- the rolling window
+
+
+def same(one: Window, other: Window) -> None:
+    np.testing.assert_array_equal(one.times_s, other.times_s)
+    assert one.devices.keys() == other.devices.keys()
+    for key, track in one.devices.items():
+        assert track.series.keys() == other.devices[key].series.keys()
+        for name, series in track.series.items():
+            np.testing.assert_array_equal(series, other.devices[key].series[name])
+    tracks = {track.pid: track for track in other.processes}
+    assert {track.pid for track in one.processes} == tracks.keys()
+    for process in one.processes:
+        np.testing.assert_array_equal(process.present, tracks[process.pid].present)
+        assert process.last == tracks[process.pid].last
+        for name, series in process.series.items():
+            np.testing.assert_array_equal(series, tracks[process.pid].series[name])
+
+
+def test_a_window_that_grew_and_forgot_is_that_of_its_samples() -> None:
+    samples = record(INSIDE, seconds=90.0)
+    rolling = Rolling()
+    early: Window | None = None
+    for sample in samples:
+        rolling.add(sample)
+        rolling.forget_before(sample.monotonic_s - 20.0)
+        if early is None and len(rolling) == 50:
+            early = rolling.window()
+    kept = [sample for sample in samples if sample.monotonic_s >= samples[-1].monotonic_s - 20.0]
+    same(rolling.window(), window_of(kept))
+    assert early is not None
+    same(early, window_of(samples[:50]))  # a window made before stays what it was
+    since = kept[len(kept) // 2].monotonic_s
+    same(rolling.window(since), window_of([sample for sample in kept if sample.monotonic_s >= since]))
+
+
+def test_what_came_late_or_went_has_gaps_not_zeros() -> None:
+    samples = record(INSIDE, seconds=10.0)
+    bare = [replace(sample, processes=()) if index % 2 else sample for index, sample in enumerate(samples)]
+    window = window_of(bare)
+    for track in window.processes:
+        assert list(track.present[:4]) == [True, False, True, False]
+        assert np.isnan(track.series["process_cpu"][1])
+    assert all(later > earlier for earlier, later in pairwise(window.times_s))
+
+
+def test_nothing_to_judge_is_refused() -> None:
+    with pytest.raises(ValueError, match="no samples"):
+        judge(())
