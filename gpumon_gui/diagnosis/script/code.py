@@ -40,6 +40,8 @@ class Code:
             stack.extend(reversed(children))
         self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
         self._values: dict[str, Any] = {}
+        self._called: dict[ast.Call, str] = {}
+        self._scopes: dict[ast.AST, ast.AST] = {}
         self.functions = {node.name: node for node in self.nodes if isinstance(node, FUNCTIONS)}
         self.classes = {node.name: node for node in self.nodes if isinstance(node, ast.ClassDef)}
 
@@ -110,6 +112,11 @@ class Code:
 
     def called(self, call: ast.Call) -> str:
         """The dotted name of what is called; for a method of an expression ``?.method``."""
+        if call not in self._called:
+            self._called[call] = self._name_called(call)
+        return self._called[call]
+
+    def _name_called(self, call: ast.Call) -> str:
         found = self.name(call.func)
         if not found and isinstance(call.func, ast.Attribute):
             return f"?.{call.func.attr}"
@@ -118,6 +125,14 @@ class Code:
     def method(self, call: ast.Call) -> str:
         """The last part of what is called."""
         return self.called(call).rpartition(".")[2]
+
+    @cached_property
+    def methods(self) -> dict[str, list[ast.Call]]:
+        """The last part of what is called → the calls."""
+        found: dict[str, list[ast.Call]] = {}
+        for call in self.calls:
+            found.setdefault(self.method(call), []).append(call)
+        return found
 
     # -- places ---------------------------------------------------------------------------------------------------
 
@@ -129,7 +144,10 @@ class Code:
 
     def scope(self, node: ast.AST) -> ast.AST:
         """The function or the module that a node runs in (class bodies run where they stand)."""
-        return next((up for up in self.above(node) if isinstance(up, (*FUNCTIONS, ast.Lambda))), self.tree)
+        if node not in self._scopes:
+            around = (up for up in self.above(node) if isinstance(up, (*FUNCTIONS, ast.Lambda)))
+            self._scopes[node] = next(around, self.tree)
+        return self._scopes[node]
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement that a node belongs to."""
@@ -298,23 +316,27 @@ class Code:
         for made in self.made_by(node):
             found += self._dict(made)
         name = plain_name(node)
-        for call in self.calls if name else ():
-            if (
-                isinstance(call.func, ast.Attribute)
-                and call.func.attr == "update"
-                and plain_name(call.func.value) == name
-            ):
+        for call in self.methods.get("update", []) if name else ():
+            if isinstance(call.func, ast.Attribute) and plain_name(call.func.value) == name:
                 for argument in call.args[:1]:
                     for made in self.made_by(argument):
                         found += self._dict(made)
                 found += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
-        for node_ in self.nodes if name else ():
-            if isinstance(node_, ast.Assign):
-                for target in node_.targets:
-                    if isinstance(target, ast.Subscript) and plain_name(target.value) == name:
-                        key = self.value(target.slice)
-                        if isinstance(key, str):
-                            found.append((key, node_.value))
+        for target, value in self._entries_set.get(name, []):
+            key = self.value(target.slice)
+            if isinstance(key, str):
+                found.append((key, value))
+        return found
+
+    @cached_property
+    def _entries_set(self) -> dict[str, list[tuple[ast.Subscript, ast.expr]]]:
+        """``d["key"] = …`` by the name of the dict."""
+        found: dict[str, list[tuple[ast.Subscript, ast.expr]]] = {}
+        for node in self.nodes:
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    if isinstance(target, ast.Subscript) and (name := plain_name(target.value)):
+                        found.setdefault(name, []).append((target, node.value))
         return found
 
     def _dict(self, made: ast.expr) -> list[tuple[str, ast.expr]]:
@@ -346,6 +368,19 @@ class Code:
         if name.startswith("self."):
             name = name.removeprefix("self.")
         return self.functions.get(name) if name and "." not in name else None
+
+    @cached_property
+    def _callers(self) -> dict[ast.AST, list[ast.Call]]:
+        found: dict[ast.AST, list[ast.Call]] = {}
+        for call in self.calls:
+            function = self.function_of(call)
+            if function is not None:
+                found.setdefault(function, []).append(call)
+        return found
+
+    def callers(self, function: ast.AST) -> list[ast.Call]:
+        """The calls that run a function of this file."""
+        return self._callers.get(function, [])
 
     def reached(self, start: ast.AST, depth: int = 3) -> Iterator[ast.AST]:
         """The nodes that run with ``start``: below it, and in the functions of this file that it calls."""

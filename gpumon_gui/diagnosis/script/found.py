@@ -6,7 +6,7 @@ import ast
 from typing import Any, Final
 
 from gpumon_gui.diagnosis.facts import Origin, Signal
-from gpumon_gui.diagnosis.script.reader import Script
+from gpumon_gui.diagnosis.script.reader import Script, quoted
 from gpumon_gui.diagnosis.script.sign import JUDGED
 
 #: Signals kept of each kind.
@@ -18,6 +18,7 @@ class Found:
 
     def __init__(self, script: Script) -> None:
         self._script = script
+        self._lines = script.text.split("\n")
         self._signals: dict[tuple[str, int], Signal] = {}
 
     def add(self, kind: str, node: ast.AST, framework: str = "", **values: Any) -> None:
@@ -25,7 +26,7 @@ class Found:
         line = getattr(node, "lineno", 1)
         source, shown = self._script.place(line)
         key = (f"{kind} {values.get('code', '')}", line)
-        signal = Signal(kind, Origin(source, shown), framework, values, self._script.line(line))
+        signal = Signal(kind, Origin(source, shown), framework, values, quoted(self._lines, line))
         self._signals.setdefault(key, signal)
 
     def judged(self, code: str, node: ast.AST, framework: str = "") -> None:

@@ -85,9 +85,8 @@ def _evaluation(code: Code, torch: TorchCode, found: Found, loop: ast.For | ast.
     scope = code.scope(loop)
     evaluated = {
         plain_name(call.func.value): call
-        for call in code.calls
+        for call in code.methods.get("eval", [])
         if isinstance(call.func, ast.Attribute)
-        and call.func.attr == "eval"
         and not call.args
         and code.scope(call) is scope
         and call.lineno < loop.lineno
@@ -103,9 +102,8 @@ def _evaluation(code: Code, torch: TorchCode, found: Found, loop: ast.For | ast.
     name = min(shared)
     train_again = [
         call
-        for call in code.calls
+        for call in code.methods.get("train", [])
         if isinstance(call.func, ast.Attribute)
-        and call.func.attr == "train"
         and plain_name(call.func.value) == name
         and code.scope(call) is scope
         and evaluated[name].lineno < call.lineno < loop.lineno
@@ -114,9 +112,7 @@ def _evaluation(code: Code, torch: TorchCode, found: Found, loop: ast.For | ast.
         isinstance(node, ast.Attribute) and node.attr in ("backward", "grad", "requires_grad", "requires_grad_")
         for node in code.reached(loop)
     )
-    frozen = any(
-        code.method(call) == "requires_grad_" and plain_name(call.func).startswith(name) for call in code.calls
-    )
+    frozen = any(plain_name(call.func).startswith(name) for call in code.methods.get("requires_grad_", []))
     if (
         about
         and not train_again

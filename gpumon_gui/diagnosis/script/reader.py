@@ -14,6 +14,7 @@ import re
 import tokenize
 import warnings
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +23,8 @@ from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.files import cannot_read, check_regular_file, printable, shown
 from gpumon_gui.core.messages import _
 
-#: The largest modules of the big frameworks have some 500 kB. A tree takes about a hundred times its text.
-MAX_BYTES: Final = 1_000_000
+#: Training scripts have 5 to 100 kB; a tree takes about a hundred times its text.
+MAX_BYTES: Final = 500_000
 #: Notebooks hold their outputs, pictures included.
 MAX_NOTEBOOK_BYTES: Final = 50_000_000
 #: Characters of a line that a signal quotes.
@@ -55,11 +56,11 @@ class Script:
         """The source's name and the line in it: in notebooks the cell and the line of that cell."""
         return _place(self.name, self.cells, line)
 
-    def line(self, number: int) -> str:
-        """One line of the source as it is quoted, shortened."""
-        lines = self.text.split("\n")
-        text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
-        return text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT - 1] + "…"
+
+def quoted(lines: Sequence[str], number: int) -> str:
+    """One line of the source as it is quoted, shortened; lines count from 1."""
+    text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
+    return text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT - 1] + "…"
 
 
 def read(path: Path) -> Script:
@@ -73,8 +74,8 @@ def read(path: Path) -> Script:
     except OSError as error:
         raise UnreadableInput(cannot_read(path, error)) from error
     if len(data) > limit:
-        message = _("{path}: is larger than {size} MB; that is no script.")
-        raise UnreadableInput(message.format(path=shown(path), size=limit // 1_000_000))
+        message = _("{path}: is larger than {size} kB; that is no script.")
+        raise UnreadableInput(message.format(path=shown(path), size=limit // 1000))
     if notebook:
         text, cells = _notebook(path, data)
     else:
@@ -171,8 +172,8 @@ def _notebook(path: Path, data: bytes) -> tuple[str, tuple[tuple[int, int], ...]
         lines += _without_magic(source)
     text = "\n".join(lines) + "\n"
     if len(text) > MAX_BYTES:
-        message = _("{path}: is larger than {size} MB; that is no script.")
-        raise UnreadableInput(message.format(path=shown(path), size=MAX_BYTES // 1_000_000))
+        message = _("{path}: is larger than {size} kB; that is no script.")
+        raise UnreadableInput(message.format(path=shown(path), size=MAX_BYTES // 1000))
     return text, tuple(starts) or ((1, 1),)
 
 

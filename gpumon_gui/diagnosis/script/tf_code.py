@@ -6,7 +6,7 @@ import ast
 from functools import cached_property
 from typing import Final
 
-from gpumon_gui.diagnosis.script.code import FUNCTIONS, Code
+from gpumon_gui.diagnosis.script.code import Code
 
 _PREFIXES: Final = (
     "tensorflow.compat.v1.", "tensorflow.compat.v2.", "tensorflow.python.", "tensorflow.", "tf_keras.", "keras.src.",
@@ -80,9 +80,8 @@ class TfCode:
                     found[around[0]] = None
                     continue
                 function = self.code.scope(call)
-                for caller in self.code.calls:
-                    if isinstance(function, FUNCTIONS) and self.code.function_of(caller) is function:
-                        around = self.code.loops_around(caller)
-                        if around and not any(isinstance(node, ast.For) for node in self.code.inside(around[0])):
-                            found[around[0]] = None
+                for caller in self.code.callers(function):
+                    around = self.code.loops_around(caller)
+                    if around and not any(isinstance(node, ast.For) for node in self.code.inside(around[0])):
+                        found[around[0]] = None
         return list(found)

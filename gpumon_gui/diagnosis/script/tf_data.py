@@ -14,6 +14,8 @@ CODE: Final = "input-pipeline-bound"
 _SOURCES: Final = ("tf.data.Dataset.", "tf.data.TFRecordDataset", "tf.data.TextLineDataset", "tf.data.experimental.")
 _FROM_DIRECTORY: Final = ("image_dataset_from_directory", "text_dataset_from_directory", "audio_dataset_from_directory")
 _TFDS: Final = ("tensorflow_datasets.load", "tensorflow_datasets.builder")
+#: Fits that are looked at; a script has one or two.
+_FITS: Final = 50
 _FLOW: Final = ("flow_from_directory", "flow_from_dataframe")
 
 
@@ -115,7 +117,7 @@ def _is_dataset(code: Code, tensorflow: TfCode, node: ast.AST, names: set[str]) 
 
 
 def _generators(code: Code, tensorflow: TfCode, found: Found) -> None:
-    for fit in tensorflow.fits:
+    for fit in tensorflow.fits[:_FITS]:
         data = code.keyword(fit, "x", 0) or code.keyword(fit, "generator")
         if data is None or code.keyword(fit, "workers") is not None or code.has_unknown_keywords(fit):
             continue

@@ -226,16 +226,21 @@ class TorchCode:
             if self.code.called(call) in _LOADERS or (self.used and self.code.called(call).endswith("data.DataLoader"))
         ]
 
+    @cached_property
+    def _loader_set(self) -> frozenset[ast.AST]:
+        return frozenset(self.loaders)
+
     def loader_of(self, node: ast.expr) -> ast.Call | None:
         """The loader that an iterable is, through ``enumerate``, ``tqdm`` and names."""
-        while isinstance(node, ast.Call) and node not in self.loaders:
+        loaders = self._loader_set
+        while isinstance(node, ast.Call) and node not in loaders:
             if self.code.method(node) not in _AROUND or not node.args:
                 return None
             node = node.args[0]
         if isinstance(node, ast.Call):
             return node
         made = self.code.made_by(node)
-        found = [one for one in made if isinstance(one, ast.Call) and one in self.loaders]
+        found = [one for one in made if isinstance(one, ast.Call) and one in loaders]
         return found[0] if found and len(found) == len(made) else None
 
     # -- loops ----------------------------------------------------------------------------------------------------
@@ -252,11 +257,10 @@ class TorchCode:
                     continue
                 function = self.code.scope(call)
                 if isinstance(function, FUNCTIONS):
-                    for caller in self.code.calls:
-                        if self.code.function_of(caller) is function:
-                            around = self.code.loops_around(caller)
-                            if around and self._is_batch_loop(around[0]):
-                                found[around[0]] = None
+                    for caller in self.code.callers(function):
+                        around = self.code.loops_around(caller)
+                        if around and self._is_batch_loop(around[0]):
+                            found[around[0]] = None
         return list(found)
 
     @staticmethod
@@ -272,16 +276,17 @@ class TorchCode:
         if any(_is_no_grad(self.code, context) for context in self.code.withs_around(node)):
             return False
         function = self.code.scope(node)
-        callers = [
-            call
-            for call in self.code.calls
-            if isinstance(function, FUNCTIONS) and self.code.function_of(call) is function
-        ]
+        callers = self.code.callers(function)
         if callers and all(
             any(_is_no_grad(self.code, context) for context in self.code.withs_around(call)) for call in callers
         ):
             return False
-        return not any(
+        return not self._switches_gradients
+
+    @cached_property
+    def _switches_gradients(self) -> bool:
+        """Whether gradients are switched by a call, for what runs behind it."""
+        return any(
             self.code.called(call)
             in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled", "torch.no_grad().__enter__")
             or any(keyword.arg == "volatile" for keyword in call.keywords)  # before PyTorch 0.4

@@ -121,5 +121,5 @@ def _runs_before(code: Code, use: ast.AST, setting: ast.AST) -> bool:
         return bool(line_of_use < line_of_setting)
     if used_in is not code.tree or code.conditions(use) or not isinstance(set_in, FUNCTIONS):
         return False
-    starts = [call.lineno for call in code.calls if code.function_of(call) is set_in and code.scope(call) is code.tree]
-    return line_of_use < min(starts, default=10**9)
+    starts = [call.lineno for call in code.callers(set_in) if code.scope(call) is code.tree]
+    return bool(starts) and line_of_use < min(starts)
