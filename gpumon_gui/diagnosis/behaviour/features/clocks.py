@@ -136,6 +136,22 @@ def _trend(window: Window, loaded: Any, clock: Series | None, top: float | None)
     return round(slope(times[pick], values[pick]) * 60 / top, 3)
 
 
+def _parted(times: Series, values: Series, places: range) -> int | None:
+    """The place that parts high clocks before from low ones after it best; None where none does."""
+    best: tuple[float, int] | None = None
+    for cut in places:
+        if times[cut] - times[0] < _SIDE_S or times[-1] - times[cut] < _SIDE_S:
+            continue
+        before, after = values[:cut], values[cut:]
+        ratio = float(np.median(after) / np.median(before)) if np.median(before) > 0 else 1.0
+        # The levels do not overlap: boosting up and down, or a slow slide, is no step.
+        if ratio <= _STEP and np.quantile(after, 0.9) < np.quantile(before, 0.1):
+            spread = float(np.abs(before - np.median(before)).sum() + np.abs(after - np.median(after)).sum())
+            if best is None or spread < best[0]:
+                best = (spread, cut)
+    return None if best is None else best[1]
+
+
 def _step(window: Window, track: DeviceTrack, busy: Series) -> dict[str, Any] | None:
     """The cut that parts clocks (or limits) best, among samples under full load."""
     full = np.nan_to_num(busy) >= _FULL
@@ -146,20 +162,13 @@ def _step(window: Window, track: DeviceTrack, busy: Series) -> dict[str, Any] | 
     times, values = window.times_s[full], clock[full]
     if not len(values) or values.min() >= _STEP * values.max():
         return None  # no step is so large, wherever it is
-    best: tuple[float, int] | None = None
-    for cut in range(2, len(values) - 1, max(1, len(values) // _MOST_PLACES)):
-        if times[cut] - times[0] < _SIDE_S or times[-1] - times[cut] < _SIDE_S:
-            continue
-        before, after = values[:cut], values[cut:]
-        ratio = float(np.median(after) / np.median(before)) if np.median(before) > 0 else 1.0
-        # The levels do not overlap: boosting up and down, or a slow slide, is no step.
-        if ratio <= _STEP and np.quantile(after, 0.9) < np.quantile(before, 0.1):
-            spread = float(np.abs(before - np.median(before)).sum() + np.abs(after - np.median(after)).sum())
-            if best is None or spread < best[0]:
-                best = (spread, cut)
-    if best is None:
+    stride = max(1, len(values) // _MOST_PLACES)
+    cut = _parted(times, values, range(2, len(values) - 1, stride))
+    if cut is not None and stride > 1:
+        near = range(max(2, cut - stride), min(len(values) - 1, cut + stride + 1))
+        cut = _parted(times, values, near) or cut
+    if cut is None:
         return None
-    cut = best[1]
     edge = slice(max(0, cut - 2), min(len(values), cut + 3))
     sudden = float(values[edge].max() - values[edge].min())
     if sudden < 0.7 * float(np.median(values[:cut]) - np.median(values[cut:])):
