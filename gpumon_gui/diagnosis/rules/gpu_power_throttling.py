@@ -21,6 +21,8 @@ _BRAKED, _CAPPED = 0.1, 0.5
 #: Held down: a card at its normal limit keeps two thirds of its highest clock and more in the heaviest work (an H200 75
 #: percent in large matrix products).
 _SLOW_CLOCK = 0.6
+#: A limit that leaves so much of the clock costs nothing to speak of.
+_FAST_CLOCK = 0.9
 #: The cap works although the card draws far less than its limit: something else than the limit holds it.
 _FAR_BELOW = 0.7
 _COOL_C = 10.0
@@ -88,12 +90,11 @@ def _held_down(part: Part) -> tuple[Confidence, str | None] | None:
         return Confidence.MEDIUM, None
     limit, default = part.number("power_limit_w"), part.number("power_limit_default_w")
     clock, share = part.number("clock_share"), part.number("power_share")
-    if limit is not None and default is not None and cap >= _CAPPED and limit < _LOW_SHARE * default:
+    lowered = limit is not None and default is not None and limit < _LOW_SHARE * default
+    if lowered and cap >= _CAPPED and (clock is None or clock < _FAST_CLOCK):
         return Confidence.HIGH, _LIMITED
     if cap >= _CAPPED and clock is not None and clock < _SLOW_CLOCK:
-        if share is not None and share < _FAR_BELOW:
-            return Confidence.MEDIUM, _SLOWED
-        return (Confidence.LOW, _SLOWED) if share is not None and default is None else None
+        return (Confidence.MEDIUM, _SLOWED) if share is not None and share < _FAR_BELOW else None
     return None
 
 

@@ -69,9 +69,9 @@ def _stuck(part: Part) -> tuple[Confidence, str | None] | None:
         return None
     if by_hand:
         return Confidence.MEDIUM, _LOCKED
-    # Without the reasons a low clock may be heat or power.
-    sure = reasons_known and clock < _VERY_SLOW_CLOCK
-    return (Confidence.MEDIUM if sure or reasons_known else Confidence.LOW), _STUCK
+    if not reasons_known:
+        return None  # it may be heat or power
+    return (Confidence.HIGH if clock < _VERY_SLOW_CLOCK else Confidence.MEDIUM), _STUCK
 
 
 def _written(value: float | None) -> str:
