@@ -175,7 +175,7 @@ def growing_memory(view: View) -> Judged:
     values = {"site": str(first["site"]), "count": str(first.get("count", "?")), "size": size_text(first["bytes"])}
     evidence = Evidence(
         "memory_snapshot.growing",
-        f"{values['site']}: {values['count']} × = {values['size']}",
+        f"{values['site']} · {values['count']} · {values['size']}",
         view.origin("memory_snapshot"),
     )
     # Within a single step everything is kept for the backward pass.

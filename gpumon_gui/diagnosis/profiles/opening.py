@@ -39,7 +39,7 @@ class Bounded:
     def __init__(self, raw: BinaryIO, path: Path, *, packed: bool) -> None:
         self._raw = raw
         self._path = path
-        self._packed = packed
+        self.packed = packed
         self._stream = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
         self.done = 0
 
@@ -63,7 +63,7 @@ class Bounded:
             raise UnreadableInput(cannot_read(self._path, error)) from error
         self.done += len(data)
         if self.done > MAX_BYTES or (
-            self._packed and self.done > _RATIO_FROM_BYTES and self.done > _MAX_RATIO * max(1, self._raw.tell())
+            self.packed and self.done > _RATIO_FROM_BYTES and self.done > _MAX_RATIO * max(1, self._raw.tell())
         ):
             raise UnreadableInput(
                 _("{path}: more than {count} bytes of content from a small file; this is no profile.").format(

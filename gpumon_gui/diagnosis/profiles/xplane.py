@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from gpumon_gui.core.errors import UnreadableInput
-from gpumon_gui.core.files import cannot_read, check_regular_file, shown
+from gpumon_gui.core.files import cannot_read, shown
 from gpumon_gui.core.messages import _
-from gpumon_gui.diagnosis.profiles import wire
+from gpumon_gui.diagnosis.profiles import opening, wire
 from gpumon_gui.diagnosis.profiles.chrome import device_event, is_operator
 from gpumon_gui.diagnosis.profiles.collect import Totals
 from gpumon_gui.diagnosis.profiles.host import PYTHON
@@ -29,6 +29,8 @@ _GPU_PLANE: Final = re.compile(r"/device:GPU:(\d{1,6})")
 _HOST_PLANES: Final = ("/host:CPU", "/host:CUPTI", "/host:ROCTRACER")
 _CAPABILITY: Final = ("compute_cap_major", "compute_cap_minor")
 _MAX_NAMES: Final = 1_000_000
+#: A compressed file cannot be mapped: it is unpacked in memory.
+_MAX_PACKED: Final = 512 << 20
 _MAX_PLANES: Final = 10_000
 #: Stats that say what a device event is; others are not decoded.
 _WANTED: Final = frozenset({"memcpy_details", "tf_op", "hlo_op", "kernel_details"})
@@ -40,7 +42,15 @@ Span = tuple[int, int]
 
 def read(path: Path, totals: Totals) -> dict[str, Any]:
     """Add a file's events; returns ``format`` and ``framework``. Raises UnreadableInput naming the place."""
-    check_regular_file(path)
+    with opening.content(path) as source:
+        if source.packed:
+            parts, size = [], 0
+            while part := source.read(1 << 20):
+                parts.append(part)
+                size += len(part)
+                if size > _MAX_PACKED:
+                    raise UnreadableInput(_("{path}: larger than 512 MB; unpack it first.").format(path=shown(path)))
+            return read_space(b"".join(parts), path, totals)
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return read_space(data, path, totals)

@@ -6,13 +6,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.unit.diagnosis.profiles.files import DATA, profile
+from tests.unit.diagnosis.profiles.files import DATA, profile, snapshot
 
 CPU = json.loads((DATA / "cpu" / "figures.json").read_text(encoding="utf-8"))
 
@@ -58,6 +59,14 @@ def test_the_trace_of_the_same_run() -> None:
     found = profile(DATA / "tensorflow" / "tf-2.10.trace.json.gz")
     assert (found["format"], found["framework"], found["step_count"]) == ("trace-viewer", "tensorflow", 10)
     _same_operators(found["operators"], truth["operators"])
+
+
+def test_all_kinds_may_be_compressed(tmp_path: Path) -> None:
+    path = tmp_path / "a.gz"
+    path.write_bytes(gzip.compress((DATA / "tensorflow" / "tf-2.21.xplane.pb").read_bytes()))
+    assert profile(path)["step_count"] == 10
+    path.write_bytes(gzip.compress((DATA / "h200" / "leak.pickle").read_bytes()))
+    assert len(snapshot(path)["growing"]) == 1
 
 
 def test_jax_writes_the_same_files() -> None:
