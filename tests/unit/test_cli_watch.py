@@ -246,3 +246,29 @@ def test_no_watch_needs_qt() -> None:
     )
     assert found.returncode == 1
     assert "PySide6" not in found.stderr
+
+
+def test_a_log_of_nvidia_smi_is_judged_without_knowing_the_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "gpu.csv"
+    rows = "".join(f"2026/11/30 12:00:{second:02}.000, 97 %, 40 %, 620.10 W\n" for second in range(40))
+    log.write_text(f"timestamp, utilization.gpu [%], utilization.memory [%], power.draw [W]\n{rows}2026/11/30 12")
+    assert run(["watch", "--replay", str(log)]) == 0
+    out = capsys.readouterr().out
+    assert "a program that is not listed: GPU busy 97 % of the time" in out
+    assert "Line 42" in out  # the line that was cut off
+    log.write_text(rows)
+    assert run(["watch", "--replay", str(log)]) == 2
+    assert "without its header" in capsys.readouterr().err
+
+
+def test_what_another_users_process_hides_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("psutil.Process.username", lambda _self: "somebody")
+    monkeypatch.setattr("getpass.getuser", lambda: "ada")
+    if hasattr(os, "geteuid"):
+        monkeypatch.setattr("os.geteuid", lambda: 1000)
+    run(["watch", "--pid", str(os.getpid()), "--seconds", "0.5", "--hz", "10"])
+    assert "belongs to somebody" in capsys.readouterr().err

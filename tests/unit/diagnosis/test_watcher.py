@@ -176,3 +176,72 @@ def test_what_came_late_or_went_has_gaps_not_zeros() -> None:
 def test_nothing_to_judge_is_refused() -> None:
     with pytest.raises(ValueError, match="no samples"):
         judge(())
+
+
+# -- where the driver lists nobody: containers, WSL, logs of nvidia-smi
+
+
+def unlisted(samples: Sequence[Sample], *, framework: str = "PyTorch") -> list[Sample]:
+    """The same, with processes that are on no GPU as far as the driver says."""
+    return [
+        replace(
+            sample,
+            processes=tuple(
+                replace(process, uses=(), framework=framework if process.pid == PID else "")
+                for process in sample.processes
+                if process.pid == PID or process.ppid == PID
+            ),
+        )
+        for sample in samples
+    ]
+
+
+def jobs(samples: Sequence[Sample], pid: int | None) -> list[dict[str, object]]:
+    return list(judge(samples, pid).document.facts["jobs"])
+
+
+def test_work_that_nobody_is_listed_for_is_that_of_the_only_program() -> None:
+    samples = unlisted(record(INSIDE, seconds=20.0))
+    for pid in (PID, None):
+        (job,) = jobs(samples, pid)
+        assert job["subject"] == f"pid {PID}"
+        assert job["program"]["presumed"] is True  # type: ignore[index]
+        assert job["activity"]["busy"] > 0.05  # type: ignore[index]
+    codes = {finding.code for finding in judge(samples, PID).diagnosis.findings}
+    assert "code-runs-on-cpu" not in codes
+    assert "no-gpu-workload" not in codes
+
+
+def test_work_without_any_program_is_judged_without_a_name() -> None:
+    samples = [replace(sample, processes=()) for sample in record(HEALTHY, seconds=20.0)]
+    (job,) = jobs(samples, None)
+    assert job["subject"] == "unlisted"
+    assert "no-gpu-workload" not in {finding.code for finding in judge(samples).diagnosis.findings}
+
+
+def test_whose_work_it_is_among_several_is_not_guessed() -> None:
+    both = [
+        replace(
+            sample,
+            processes=(*sample.processes, replace(sample.processes[0], pid=7777, ppid=1, started_utc_s=5.0)),
+        )
+        for sample in unlisted(record(INSIDE, seconds=20.0))
+    ]
+    for pid in (PID, None):
+        assert not any("presumed" in job["program"] for job in jobs(both, pid))  # type: ignore[operator]
+
+
+def test_somebody_else_listed_means_that_the_list_can_be_trusted() -> None:
+    samples = record(INSIDE, seconds=20.0)
+    own = unlisted(samples)
+    listed = [
+        replace(
+            sample,
+            processes=(
+                *sample.processes,
+                *(replace(other, pid=8888, ppid=1) for other in full.processes if other.pid == PID),
+            ),
+        )
+        for sample, full in zip(own, samples, strict=True)
+    ]
+    assert not any(job["program"].get("presumed") for job in jobs(listed, PID))  # type: ignore[attr-defined]
