@@ -42,6 +42,8 @@ LOADS = (1.0, 0.8, 1.2, 0.9, 1.1, 0.7)
 IDLES = (1.0, 1.2, 0.8, 1.1, 0.9, 1.0, 1.3)
 STEPS = (1.0, 0.5, 0.75, 0.35, 0.9, 0.6)
 MIB = 1 << 20
+#: Below this the library's own work space is a large part of it.
+SMALL_BUDGET = 512 * MIB
 
 
 class Channel:
@@ -115,7 +117,8 @@ def pause(seconds: float) -> None:
 def is_memory(error: BaseException) -> bool:
     """Whether an exception says that memory is short, in any framework's words."""
     words = (type(error).__name__ + " " + attempt(lambda: str(error), "")).lower()
-    return any(word in words for word in ("outofmemory", "out of memory", "resourceexhausted", "resource_exhausted"))
+    memory = ("outofmemory", "out of memory", "resourceexhausted", "resource_exhausted", "cublas_status_alloc_failed")
+    return any(word in words for word in memory)
 
 
 class NoMemory(Exception):  # noqa: N818
@@ -307,6 +310,10 @@ class Torch(Backend):
         return int(free), int(total)
 
     def limit(self, place: int, share: float) -> None:
+        budget = share * self.memory(place)[1]  # type: ignore[index]
+        if budget < SMALL_BUDGET:  # else cuBLAS takes two work spaces of 32 MiB on recent cards; read at its first use
+            os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:2")
+            os.environ.setdefault("CUBLASLT_WORKSPACE_SIZE", "4096")
         attempt(lambda: self.torch.cuda.set_per_process_memory_fraction(share, place))
 
     def precisions(self, device: Dict[str, Any]) -> List[str]:
@@ -347,6 +354,7 @@ class Torch(Backend):
         return self.torch.ones(size, dtype=self.torch.uint8, device=self._device(place))
 
     def release(self) -> None:
+        attempt(lambda: self.torch._C._cuda_clearCublasWorkspaces())
         attempt(lambda: self.torch.cuda.empty_cache())
 
 
@@ -728,14 +736,11 @@ def phases(
 ) -> None:
     """Idle, load, idle, load … with the matrices kept, the block coming and going."""
     backend.set_precision(precision)
+    side, largest = rehearsed(backend, place, precision, side, budget, options)
     left = backend.matrix(side, precision, place, SEED)
     right = backend.matrix(side, precision, place, SEED + 1)
     took, result = timed(backend, left, right, place, 2)
     times = max(1, min(500, int(0.03 / (took / 2))))
-    spare = budget - 4 * BYTES[precision] * side * side
-    largest = max(0, min(int(spare * 0.5), int(options["block_mib"]) * MIB)) // MIB * MIB
-    if not backend.gives_back:
-        largest = 0
     repeats = int(options["repeats"])
     number = 0
     for turn in range(repeats + 1):
@@ -775,6 +780,33 @@ def phases(
     channel.put(path + "where", backend.where(result))
     del left, right, result
     backend.release()
+
+
+def rehearsed(
+    backend: Backend, place: int, precision: str, side: int, budget: int, options: Dict[str, float]
+) -> Tuple[int, int]:
+    """The side of the matrices and the largest block with which a load goes through. Raises NoMemory."""
+    while True:
+        spare = budget - 4 * BYTES[precision] * side * side
+        largest = max(0, min(int(spare * 0.5), int(options["block_mib"]) * MIB)) // MIB * MIB
+        for size in (largest, largest // 4 // MIB * MIB, 0) if backend.gives_back else (0,):
+            try:
+                left = backend.matrix(side, precision, place, SEED)
+                right = backend.matrix(side, precision, place, SEED + 1)
+                block = backend.block(size, place) if size else None
+                _took, result = timed(backend, left, right, place, 3)
+                del left, right, block, result
+                backend.release()
+                return side, size
+            except BaseException as error:
+                if not is_memory(error):
+                    raise
+            left = right = block = result = None
+            backend.release()
+        smaller = [each for each in SIDES if each < side]
+        if not smaller:
+            raise NoMemory()
+        side = smaller[-1]
 
 
 def idle(channel: Channel, path: str, number: int, seconds: float) -> None:

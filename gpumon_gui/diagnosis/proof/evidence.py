@@ -51,7 +51,7 @@ class Seen:
     """``device`` is None where no instrument knows the claimed one. ``own`` is this process's share of it, ``listed``
     whether it was on the device's list of processes, ``own_memory_bytes`` the most it had there. ``activity`` are the
     device's figures, whoever worked. ``steps`` and ``own_steps``: the blocks, in the device's memory and in this
-    process's. ``hides_processes``: numbers on the list are of another namespace, or there is no list."""
+    process's. ``free_before_bytes``: before the framework was started. ``hides_processes``: numbers on the list are of another namespace, or there is no list."""
 
     device: DeviceInfo | None = None
     by_name: bool = False
@@ -74,6 +74,7 @@ class Seen:
     clock_mhz: float | None = None
     clock_max_mhz: float | None = None
     throttle: int = 0
+    free_before_bytes: int | None = None
 
     @property
     def active(self) -> bool:
@@ -125,6 +126,7 @@ def seen_of(claims: Claims, claim: DeviceClaim, samples: Sequence[Sample]) -> Se
         else None,
         clock_max_mhz=number(info.static.get("clock_sm_max_mhz")),
         throttle=_bits(info.key, windows, inside),
+        free_before_bytes=_first(info.key, "memory_free_bytes", samples),
     )
 
 
@@ -185,6 +187,11 @@ def _inside(windows: Sequence[Window], samples: Sequence[Sample]) -> list[Sample
 
 def _uses(sample: Sample) -> list[ProcessUse]:
     return [use for process in sample.processes for use in process.uses]
+
+
+def _first(key: DeviceKey, metric: str, samples: Sequence[Sample]) -> int | None:
+    values = (value for value in _device_series(key, metric, samples) if math.isfinite(value))
+    return next((int(value) for value in values), None)
 
 
 def _sum(uses: Sequence[ProcessUse], metric: str) -> float:

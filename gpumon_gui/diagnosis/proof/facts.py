@@ -95,6 +95,7 @@ def _seen(seen: Seen, hides: bool) -> dict[str, Any]:
         hides_processes=hides or None,
         own_utilization=_contrast(seen.own),
         own_memory_bytes=seen.own_memory_bytes,
+        free_before_bytes=seen.free_before_bytes,
         own_steps=_steps(seen.own_steps),
         device_steps=_steps(seen.steps),
         activity={name: _contrast(contrast) for name, contrast in seen.activity.items()},
@@ -119,7 +120,12 @@ def _contrast(contrast: Contrast | None) -> dict[str, Any] | None:
 def _steps(steps: Steps | None) -> dict[str, Any] | None:
     if steps is None:
         return None
-    return {"asked_bytes": list(steps.asked), "seen_bytes": list(steps.seen), "fitting": steps.fitting}
+    return {
+        "asked_bytes": list(steps.asked),
+        "seen_bytes": list(steps.seen),
+        "fitting": steps.fitting,
+        "match": steps.match,
+    }
 
 
 def _other(other: Other) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from gpumon_gui.diagnosis.proof.peaks import Proportion, proportion
 #: A device that was so busy in a phase in which this process rested cannot be relied on to show its work.
 DISTURBED = 0.15
 #: Without phases of these numbers nothing can be significant (1/126 is the least chance with four loads).
-LEAST_LOADS = 3
+LEAST_LOADS = 4
 #: Fewer samples a phase than this decide nothing.
 LEAST_SAMPLES_PER_PHASE = 1.5
 #: As fast as the processor within this factor, on its cores: the processor did it.

@@ -19,8 +19,9 @@ import numpy.typing as npt
 DELAYS_S = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 #: After an edge a reading is a mixture of both phases: it is left out for so long, a quarter of the phase at most.
 SETTLE_S = 0.15
-#: Chance below which a series counts as following the load. Four loads among nine phases: the least possible is 1/126.
-SIGNIFICANT = 0.05
+#: Chance below which a series counts as following the load: small, since several figures are looked at. Four loads
+#: among nine phases: the least possible is 1/126.
+SIGNIFICANT = 0.02
 #: A step of memory is as large as the block within this share, or this much where that is more: allocators and
 #: instruments round to 1 or 2 MiB.
 STEP_SHARE, STEP_BYTES = 0.1, 6 << 20
@@ -63,11 +64,13 @@ class Contrast:
 @dataclass(frozen=True, slots=True)
 class Steps:
     """Memory that came with the loads and went after them, in bytes: what was asked for, what was seen, and how many
-    of the steps fit. ``match``: at least three, and three of four."""
+    of the steps fit. With each load comes also what the products themselves need (results, work space): the same each
+    time, so a constant ``more`` is allowed."""
 
     asked: tuple[int, ...]
     seen: tuple[int, ...]
     fitting: int
+    more: int = 0
 
     @property
     def match(self) -> bool:
@@ -107,19 +110,24 @@ def contrast(
 def steps(windows: Sequence[Window], times: Sequence[float], values: Sequence[float]) -> Steps | None:
     """Whether the memory follows the blocks: each load against the idle phases beside it. None without blocks."""
     at, numbers = np.asarray(times, float), np.asarray(values, float)
-    asked, seen, fitting = [], [], 0
+    asked: list[int] = []
+    seen: list[int] = []
     for index, window in enumerate(windows):
         if not window.load or window.block_bytes < LEAST_STEP_BYTES or not 0 < index < len(windows) - 1:
             continue
         during = _median(window, at, numbers)
         beside = [_median(windows[index + off], at, numbers) for off in (-1, 1)]
-        if not all(math.isfinite(value) for value in (during, *beside)):
-            continue
-        step = during - sum(beside) / 2
-        asked.append(window.block_bytes)
-        seen.append(int(step))
-        fitting += abs(step - window.block_bytes) <= max(STEP_BYTES, STEP_SHARE * window.block_bytes)
-    return Steps(tuple(asked), tuple(seen), fitting) if asked else None
+        if all(math.isfinite(value) for value in (during, *beside)):
+            asked.append(window.block_bytes)
+            seen.append(int(during - sum(beside) / 2))
+    if not asked:
+        return None
+    off = [step - block for step, block in zip(seen, asked, strict=True)]
+    more = max(0, int(np.median(off)))
+    if more > max(asked):  # a constant larger than what should be told by it
+        more = 0
+    close = (abs(each - more) <= max(STEP_BYTES, STEP_SHARE * block) for each, block in zip(off, asked, strict=True))
+    return Steps(tuple(asked), tuple(seen), sum(close), more)
 
 
 def within(windows: Sequence[Window], times: Sequence[float], values: Sequence[float], *, load: bool) -> Numbers:

@@ -173,7 +173,7 @@ def _seen(seen: Mapping[str, Any]) -> list[str]:
     if isinstance(seen.get("own_memory_bytes"), int):
         lines.append(_(SEEN_MEMORY).format(memory=formatters.memory(seen["own_memory_bytes"])))
     steps = _mapping(seen.get("own_steps")) or _mapping(seen.get("device_steps"))
-    if isinstance(steps.get("asked_bytes"), list):
+    if isinstance(steps.get("asked_bytes"), list) and (steps.get("match") is True or not own):
         lines.append(_(SEEN_STEPS).format(fitting=steps.get("fitting"), count=len(steps["asked_bytes"])))
     activity = _mapping(seen.get("activity"))
     figures = []

@@ -149,7 +149,7 @@ RULE = Rule(
             "GPUMon lets the framework compute known matrix products, checks the results, and alternates four loads "
             "with five rests. Meanwhile it reads, five times a second, what this process does on this GPU (found by "
             "its PCI address), and what the GPU does. What follows the loads counts when chance explains it in less "
-            "than 5 % of all ways to name the phases. Work of other programs and work on other GPUs do not count."
+            "than 2 % of all ways to name the phases. Work of other programs and work on other GPUs do not count."
         ),
         wrong=N_(
             "Where numbers of processes mean nothing (containers, WSL) only the steps of the GPU's memory tell, and a "
