@@ -43,7 +43,12 @@ def fields(data: Bytes, start: int, end: int) -> Iterator[Field]:
                 value, place = varint(data, place - 1, end)
             yield number, value, 0, 0
         elif kind == 2:
-            length, place = varint(data, place, end)
+            if place >= end:
+                raise Damaged(begin)
+            length = data[place]
+            place += 1
+            if length >= 0x80:
+                length, place = varint(data, place - 1, end)
             if length > end - place:
                 raise Damaged(begin)
             yield number, -1, place, place + length
