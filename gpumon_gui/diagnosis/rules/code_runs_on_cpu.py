@@ -130,6 +130,12 @@ _IN_SCRIPT = (
         title=_FORCED,
     ),
     Sign(
+        "script-tf-model-on-cpu",
+        Confidence.MEDIUM,
+        N_("Make the model outside of tf.device: its weights are put where it is made ({place})."),
+        title=N_("The script makes its model on the CPU ({place})"),
+    ),
+    Sign(
         "script-ort-no-providers",
         Confidence.MEDIUM,
         N_("Without providers ONNX Runtime may take the CPU. Name them:"),

@@ -21,11 +21,12 @@ _YOLO: Final = ("train", "predict", "val", "track")
 #: What computes much: with one of these under it, a CPU device is a fault and not a place for data.
 _HEAVY: Final = frozenset(
     (
-        "fit", "compile", "predict", "evaluate", "Sequential", "Model", "Dense", "Conv2D", "LSTM", "GRU", "matmul",
-        "conv2d",
-        "train_on_batch", "GradientTape", "apply_gradients", "fit_generator", "minimize", "gradient",
+        "fit", "predict", "evaluate", "matmul", "conv2d", "train_on_batch", "GradientTape", "apply_gradients",
+        "fit_generator", "minimize", "gradient",
     )
 )  # fmt: skip
+#: What makes a model; it may still compute elsewhere.
+_BUILDS: Final = frozenset(("Sequential", "Model", "compile", "Dense", "Conv2D", "LSTM", "GRU"))
 _VISIBLE: Final = ("tf.config.set_visible_devices", "tf.config.experimental.set_visible_devices")
 _OFF_NAMES: Final = frozenset(
     ("use_cuda", "use_gpu", "cuda", "gpu", "usegpu", "usecuda", "enable_cuda", "is_cuda", "with_cuda")
@@ -77,8 +78,12 @@ def _tensorflow(code: Code, found: Found) -> None:
                         has_gpu_block |= parts.partition(":")[0] == "gpu" and _is_heavy(code, node)
     for block, call in devices:
         # With a GPU block beside it, it compares the two.
-        if not has_gpu_block and _is_unconditional(code, block) and _is_heavy(code, block):
+        if has_gpu_block or not _is_unconditional(code, block):
+            continue
+        if _is_heavy(code, block):
             found.add("script-tf-device-cpu", call, "tensorflow")
+        elif _is_heavy(code, block, _BUILDS) and "multi_gpu_model" not in code.methods:
+            found.add("script-tf-model-on-cpu", call, "tensorflow")
     for call in code.calls:
         if tensorflow_name(code, call) == "tf.distribute.OneDeviceStrategy" and _is_unconditional(code, call):
             name = code.value(code.keyword(call, "device", 0))
@@ -98,8 +103,8 @@ def _tensorflow(code: Code, found: Found) -> None:
                 found.add("script-tf-gpu-hidden", call, "tensorflow")
 
 
-def _is_heavy(code: Code, block: ast.AST) -> bool:
-    return any(isinstance(node, ast.Call) and code.method(node) in _HEAVY for node in code.reached(block))
+def _is_heavy(code: Code, block: ast.AST, methods: frozenset[str] = _HEAVY) -> bool:
+    return any(isinstance(node, ast.Call) and code.method(node) in methods for node in code.reached(block))
 
 
 def _libraries(code: Code, torch: TorchCode, found: Found) -> None:
@@ -224,6 +229,8 @@ def _device_names(code: Code, torch: TorchCode, found: Found) -> None:
         if function is not None:  # handed on to a function of this file that calls it device too
             names = [argument.arg for argument in function.args.args]
             used |= {plain_name(a) for a, name in zip(call.args, names, strict=False) if "device" in name.lower()}
+    if any(torch.target(call) is Device.GPU for call in code.calls):
+        return  # the CPU is only its second device
     for name in sorted(used - {""}):
         if "cpu" in name.lower():
             continue  # a second device, for what is meant to be there

@@ -49,6 +49,8 @@ def _workers(code: Code, loader: ast.Call) -> Any:
             UNKNOWN if code.has_unknown_keywords(loader) or any(isinstance(a, ast.Starred) for a in loader.args) else 0
         )
     value = code.value(given)
+    if any(isinstance(made, ast.Call) and code.method(made) == "cpu_count" for made in code.made_by(given)):
+        return 1  # or more
     if value is UNKNOWN and isinstance(given, ast.Attribute):  # args.workers, whose default the script fixes
         for call in code.calls:
             if code.method(call) != "add_argument":
