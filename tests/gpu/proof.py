@@ -14,6 +14,7 @@ Prints a line per check and ends with the number of failures. FOLDER gets the fa
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import subprocess
 import sys
@@ -83,6 +84,7 @@ class Cases:
         self.instruments = instruments
         self.gateway = LiveGateway()
         self.facts: dict[str, Any] = {}
+        self.claims: dict[str, Any] = {}
         self.reports: list[str] = []
         self.failures = 0
         self.begin_s = time.monotonic()
@@ -100,6 +102,7 @@ class Cases:
         own = {"version": proven.proof.claims.version, "import_ok": True, "cuda_available": True, "cuda_build": "13.0"}
         document = Document({"environments": [{"interpreter": {"path": sys.executable, "name": name}, "torch": own}]})
         document = with_proofs(document, (proven,))
+        self.claims[name] = dataclasses.asdict(proven.proof.claims) | {"pids": sorted(proven.proof.claims.pids)}
         self.facts[name] = document.facts["environments"][0]["torch"]["proof"]
         made = report(document, diagnose(document, RULES), RULES, SystemClock().now(), None)
         self.reports.append(f"=== {name}\n{text.terminal(made)}\n\n--- markdown\n{text.markdown(made)}")
@@ -259,6 +262,7 @@ def main() -> int:
     finally:
         instruments.close()
         (out / "proof-facts.json").write_text(json.dumps(cases.facts, indent=1), encoding="utf-8")
+        (out / "proof-claims.json").write_text(json.dumps(cases.claims, indent=1), encoding="utf-8")
         (out / "proof-reports.txt").write_text("\n\n".join(cases.reports), encoding="utf-8")
     print("failures", cases.failures, flush=True)
     return 1 if cases.failures else 0

@@ -51,7 +51,8 @@ class Seen:
     """``device`` is None where no instrument knows the claimed one. ``own`` is this process's share of it, ``listed``
     whether it was on the device's list of processes, ``own_memory_bytes`` the most it had there. ``activity`` are the
     device's figures, whoever worked. ``steps`` and ``own_steps``: the blocks, in the device's memory and in this
-    process's. ``free_before_bytes``: before the framework was started. ``hides_processes``: numbers on the list are of another namespace, or there is no list."""
+    process's. ``free_before_bytes``: before the framework was started. ``lists_anybody``, ``has_foreign``: whether
+    there was a list, and with numbers of another namespace."""
 
     device: DeviceInfo | None = None
     by_name: bool = False
