@@ -30,8 +30,8 @@ _IN_SCRIPT = (
         title=_KEEPS,
     ),
 )
-#: A rise over this time, in nearly all of its parts, does not end by itself.
-_SURE_S = 8.0
+#: A cache of some GiB is full by then; a rise over this time, in nearly all of its parts, hardly ends by itself.
+_SURE_S = 20.0
 _SURE_TREND = 0.9
 #: Against a cache that has a bound nobody sees from outside (a text that grows longer, a replay buffer).
 _SURE_GROWN = 0.1

@@ -22,7 +22,8 @@ _FULL = 0.4
 _GAPS = 0.85
 #: Ranks do not wait so far below full clocks by themselves.
 _SLOW_CLOCK = 0.8
-_LEAST_SAMPLES = 5
+#: Ranks do not begin at the same moment, and single steps differ.
+_LEAST_SAMPLES, _LEAST_S, _SURE_S = 4, 2.0, 5.0
 
 _LOADED = N_(
     "{waiting} waits for {slow}: it reads {busy} busy, but its kernels fill {fill} of it; those of {slow} fill "
@@ -41,8 +42,9 @@ def _watch(view: View) -> Outcome:
     coupled = view.flag("job.groups.coupled")
     if coupled is False or not (view.flag("job.groups.ranks") or coupled):
         return CLEAR  # nobody waits for anybody
-    if (view.number("job.program.samples") or 0) < _LEAST_SAMPLES:
-        return Lacks(("job.program.samples",))
+    seconds = view.number("job.program.seconds") or 0.0
+    if (view.number("job.program.samples") or 0) < _LEAST_SAMPLES or seconds < _LEAST_S:
+        return Lacks(("job.program.seconds",))
     slow = max(devices, key=lambda part: part.number("fill") or 0.0)
     fullest = slow.number("fill") or 0.0
     most = slow.number("busy") or 0.0
@@ -61,7 +63,7 @@ def _watch(view: View) -> Outcome:
         return _by_clock(view, devices, waiting, slow)
     ratio = max(part.number("fill") or 0.0 for part in waiting) / fullest
     late = [part for part in devices if part not in waiting]
-    sure = ratio <= _SURELY_EMPTIER and not by_power and coupled is True
+    sure = ratio <= _SURELY_EMPTIER and not by_power and coupled is True and seconds >= _SURE_S
     # Programs that one shell started side by side share parent and command; nothing shows that they exchange data.
     alike_only = coupled is None and not view.flag("job.groups.together")
     return Hit(
