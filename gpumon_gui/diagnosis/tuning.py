@@ -22,6 +22,7 @@ TORCH: Final[str] = "PyTorch"
 TENSORFLOW: Final[str] = "TensorFlow"
 JAX: Final[str] = "JAX"
 ANY: Final[str] = ""
+LEARNING: Final = (TORCH, TENSORFLOW, JAX)
 
 _Advice = tuple[tuple[str, str], ...]
 
@@ -483,7 +484,7 @@ def steps(view: View, *topics: str, workers: int | None = None, pid: int | None 
     if view.known("memory_snapshot"):
         recorded = TORCH
     seen = view.text("job.program.framework") or recorded
-    known = [name for name in (TORCH, TENSORFLOW, JAX) if name in seen.split(", ")]
+    known = [name for name in LEARNING if name in seen.split(", ")]
     found: list[Step] = []
     for topic in topics:
         variants = TOPICS[topic]

@@ -155,6 +155,9 @@ STORIES = (
     Story("ended", then(HEALTHY, 18, lambda _t: Now(main=0.01)), "", seconds=24),
     Story("evaluates for the first time", then(HEALTHY, 15, lambda _t: Now(main=5.0)), "", seconds=20),
     Story("rests", lambda _t: Now(main=0.0), ""),
+    Story("large batches, slowly loaded", steps(1.6, 3.5, main=1.0, rx=4e8), FEEDING, seconds=40, unclear=EVERY),
+    Story("starts kernels beside loaders", steps(0.006, 0.004, fill=0.5, main=1.0, rx=4e8, workers=(0.12,) * 6), ""),
+    Story("nearly fed", steps(0.1, 0.025, main=1.0, rx=4e8, workers=(0.15,) * 8), ""),
     Story("on the CPU", lambda _t: Now(main=10.5, held=0.0), ON_CPU, machine=Machine(on_gpu=False)),
 )
 CASES = [

@@ -73,7 +73,7 @@ def watch(view: View) -> Outcome:
         return Lacks(("job.cpu.main",))
     if transfer_confidence(seen) is not None:
         return CLEAR
-    found = _limit(view, seen)
+    found = _limit(view, seen, busy)
     if found is None:
         return CLEAR
     kind, confidence = found
@@ -106,7 +106,7 @@ def watch(view: View) -> Outcome:
     return Hit(confidence, evidence, values, severity=severity, title=title)
 
 
-def _limit(view: View, seen: Picture) -> tuple[str, Confidence] | None:
+def _limit(view: View, seen: Picture, busy: float) -> tuple[str, Confidence] | None:
     """What is too slow, and how sure that is; None when it is not the data."""
     by_kernels = {"full": Confidence.HIGH, None: Confidence.MEDIUM, "between": Confidence.MEDIUM}
     if seen.workers_are_the_limit and seen.workers_cores >= 0.6:
@@ -125,13 +125,15 @@ def _limit(view: View, seen: Picture) -> tuple[str, Confidence] | None:
             return None  # even steps of small kernels
         return inside, by_kernels.get(seen.size, Confidence.LOW) if seen.uneven else Confidence.MEDIUM
     if (seen.main or 0.0) >= FULL_CORE:
-        if 1 <= seen.gaps < 3 and not seen.workers:
-            return None  # a pause or two: more must be seen to tell phases from waiting
+        if not seen.workers and (1 <= seen.gaps < 3 or (seen.uneven and seen.turns is not None and seen.turns < 3)):
+            return None  # up and down once: more must be seen to tell phases from waiting
         # One thread at its limit may also be a loop that starts kernels: data come in batches, and much of them.
-        if seen.size != "full" and seen.size is not None:
+        if (seen.size is not None and not (seen.large or (seen.size == "full" and seen.uneven))) or busy >= FED:
             return None
         if not seen.uneven and (seen.rate or 0.0) < DATA_RATE:
             return None
+        if not seen.uneven and seen.fill is None and seen.load is None:
+            return inside, Confidence.LOW  # how long kernels last is not known
         both = seen.uneven and (seen.rate or 0.0) >= DATA_RATE
         return inside, Confidence.MEDIUM if both or seen.size == "full" else Confidence.LOW
     if seen.workers >= 1 and seen.uneven and seen.size != "small":

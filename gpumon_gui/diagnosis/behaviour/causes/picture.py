@@ -27,8 +27,13 @@ FULL_CORE: Final = 0.85
 SEVERAL_CORES: Final = 1.3
 #: What a disk delivers at least when it is the limit (random reads of small files from a spinning disk: 10 MB/s).
 READS: Final = 10e6
+#: SM activity per kernel time, and power on the way from waiting to the limit, of kernels that last.
+LARGE_FILL, LARGE_LOAD = 0.65, 0.45
 #: Starting kernels alone moves up to about 100 MB/s of commands to the GPU: more than this is data.
 DATA_RATE: Final = 150e6
+
+#: Phases of work between evaluations last longer.
+_WORK_S: Final = 3.0
 
 _ORDER: Final = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
 
@@ -42,6 +47,8 @@ class Picture:
     kernels: float | None
     size: str | None
     size_by: str | None
+    fill: float | None
+    load: float | None
     alone: bool | None
     card_busy: float | None
     devices: int
@@ -60,6 +67,7 @@ class Picture:
     copies: float | None
     variation: float | None
     idle: float | None
+    turns: int | None
     gaps: int
 
     @property
@@ -76,6 +84,13 @@ class Picture:
     def workers_are_the_limit(self) -> bool:
         """Helper processes with (nearly) full cores."""
         return self.workers_full >= 1 or (self.workers >= 1 and self.workers_cores >= 0.7 * self.workers)
+
+    @property
+    def large(self) -> bool:
+        """Kernels that fill the GPU so far that starting them cannot be what takes the time."""
+        if self.size_by == "sm":
+            return (self.fill or 0.0) >= LARGE_FILL
+        return self.size == "full" and (self.load is None or self.load >= LARGE_LOAD)
 
     @property
     def traffic_known(self) -> bool:
@@ -97,6 +112,8 @@ def look(view: View) -> Picture:
         kernels=number("job.activity.kernels"),
         size=view.text("job.activity.size"),
         size_by=view.text("job.activity.size_by"),
+        fill=number("job.activity.fill"),
+        load=number("job.activity.load"),
         alone=view.flag("job.activity.alone"),
         card_busy=number("job.activity.card_busy"),
         devices=count("job.activity.devices"),
@@ -115,6 +132,7 @@ def look(view: View) -> Picture:
         copies=number("job.transfers.copies"),
         variation=number("job.phases.variation"),
         idle=number("job.phases.idle"),
+        turns=None if number("job.phases.turns") is None else count("job.phases.turns"),
         gaps=count("job.phases.gaps"),
     )
 
@@ -155,6 +173,9 @@ def pauses(view: View) -> bool:
         return False
     if gaps < 1 or active < 0.5 or length < 1.5 or not 0.05 <= part <= 0.9:
         return False
+    period = view.number("job.phases.period_s")
+    if period is not None and period - length < min(_WORK_S, length):
+        return False  # steps of a few seconds that wait for longer: data, not phases
     cpu, writes = view.number("job.phases.cpu_in_gaps"), view.number("job.phases.write_in_gaps")
     if (cpu is None or cpu < 0.6) and (writes is None or writes < 20e6):
         return False

@@ -38,11 +38,14 @@ def watch(view: View) -> Outcome:
         return Lacks(("job.program.seconds",))
     if view.flag("job.precision.tensor_cores") is False or kernels < _BUSY or seen.size == "small":
         return CLEAR
+    framework = view.text("job.program.framework")
+    if framework is not None and not any(name in framework for name in tuning.LEARNING):
+        return CLEAR  # arrays and simulations have a type for a reason
     values = {"tensor": part(tensor), "fp32": part(fp32), "fp64": part(fp64), "kind": "single"}
     evidence = shares(view, "job.activity.busy", "job.activity.sm", *_PATHS)
     if (fp64 or 0.0) >= _SOME and (fp64 or 0.0) > fp32 and (fp64 or 0.0) > tensor:
         # Simulations mean it; programs that learn hardly ever do.
-        learns = bool(view.text("job.program.framework"))
+        learns = framework is not None
         values["kind"] = "double"
         confidence = Confidence.MEDIUM if learns else Confidence.LOW
         return Hit(confidence, evidence, values, None if learns else Severity.INFO, _DOUBLE)

@@ -24,7 +24,7 @@ from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
 #: Shorter looks cannot tell even steps from chance.
 _LEAST_S = 4.0
 #: Requests that come by chance swing more; steps of one loop do not.
-_EVEN = 0.3
+_EVEN = 0.25
 
 _WAITS = N_(
     "GPU and program wait in turns: the GPU works {busy} of the time in even steps, the program uses {cores} of a "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -22,7 +23,8 @@ LEAST_GAP_S: Final = 1.5
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
     """``variation``: standard deviation over mean of the busy share, smoothed over a second; ``idle``: share of samples
-    below 5 %, ``high``: share above 80 %; ``low_level``, ``high_level``: its 10 % and 90 % levels.
+    below 5 %, ``high``: share above 80 %; ``low_level``, ``high_level``: its 10 % and 90 % levels; ``turns``: how often
+    the busy share went from the lower third between its 10 % and 90 % levels to the upper one or back.
 
     Pauses of 1.5 s and more without the GPU between phases of work: ``gaps`` how many, ``gap_s`` their usual length,
     ``gap_share`` of the time, ``period_s`` from start to start, ``active``: busy share between them; ``cpu_in_gaps``,
@@ -44,6 +46,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "high": rounded(share(busy, 0.8)),
         "low_level": rounded(level(slow, 0.1)),
         "high_level": rounded(level(slow, 0.9)),
+        "turns": _turns(busy),
     }
     resting = _resting(slow, window.times_s)
     gaps = _runs(resting, window.times_s)
@@ -61,6 +64,15 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "active": rounded(_between(busy, resting, window.times_s)),
         **_in_both(window, job, resting),
     }
+
+
+def _turns(busy: Series) -> int:
+    low, high = level(busy, 0.1), level(busy, 0.9)
+    if low is None or high is None or high - low < 0.05:
+        return 0
+    third = (high - low) / 3
+    sides = [value > high - third for value in busy if np.isfinite(value) and not low + third < value <= high - third]
+    return int(sum(one != other for one, other in pairwise(sides)))
 
 
 def _resting(slow: Series, times_s: Series) -> npt.NDArray[np.bool_]:
