@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 from pathlib import Path
 from threading import Event
 
 import pytest
 
+from gpumon_gui.cli.main import run
 from gpumon_gui.cli.proof import LiveInstruments, proved
 from gpumon_gui.diagnosis.collect import Options, collect
 from gpumon_gui.diagnosis.engine import diagnose
@@ -90,3 +93,23 @@ def test_a_framework_that_lies_is_not_seen_by_instruments(scenario: str) -> None
     assert device.why is not Why.NO_INSTRUMENT
     assert device.seen.device is not None
     assert device.seen.samples > 20
+
+
+@pytest.mark.parametrize("options", [(), ("--no-proof",)])
+def test_diagnose_proves_unless_told_not_to(
+    options: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(LIAR / "torch", tmp_path / "torch")  # what lies in this program's own folder is no user's
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    run(["diagnose", "--python", python("torch-cpu"), "--json", *options])
+    document = json.loads(capsys.readouterr().out)
+    (verdict,) = [entry for entry in document["verdicts"] if entry["framework"] == "torch"]
+    assert verdict["verdict"] == "claimed"
+    (environment,) = document["facts"]["environments"]
+    if options:
+        assert "proof" not in environment["torch"]
+        assert "proof" not in verdict
+    else:
+        assert environment["torch"]["proof"]["verdict"] == "not-seen"
+        assert "that was not seen" in verdict["proof"][0][0]
+        assert "gpu-claimed-but-not-seen" in {finding["code"] for finding in document["findings"]}
