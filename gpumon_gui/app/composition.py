@@ -86,7 +86,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
         photographer.start()
     desktop = None
     if arguments.screenshot is None:
-        desktop = Desktop(window, feed, theme, translation, entry)
+        desktop = Desktop(window, feed, theme, translation, entry, settings)
         if alerts is not None:
             alerts.use_tray(desktop.tray)
         app.commitDataRequest.connect(desktop.on_session_end)

@@ -16,15 +16,20 @@ from PySide6.QtGui import QAction
 from gpumon_gui.app.arguments import PAGES
 from gpumon_gui.app.first import Entry
 from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.core.messages import N_, _
+from gpumon_gui.settings.option import Flag, Option
+from gpumon_gui.settings.values import Values
 from gpumon_gui.system.autostart import Autostart, StartState, this_autostart
 from gpumon_gui.system.single_instance import Request
 from gpumon_gui.system.task_bar import is_task_bar_light
 from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.pages.settings import SettingsPage
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.tray.icon import Tray
+from gpumon_gui.ui.tray.mini import MiniMonitor
 from gpumon_gui.ui.widgets.message_bar import Tone
 
 if TYPE_CHECKING:
@@ -45,6 +50,7 @@ class Desktop(QObject):
         theme: Theme,
         translation: Translation,
         entry: Entry,
+        settings: Settings | None = None,
         *,
         autostart: Autostart | None = None,
     ) -> None:
@@ -56,18 +62,30 @@ class Desktop(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(_STEP_MS)
         self._timer.timeout.connect(self._on_wait)
-        self.tray = Tray(window, feed, _task_bar_probe(), self)
+        self._settings = Settings(None, Values(), self) if settings is None else settings
+        self.mini = MiniMonitor(feed, theme, window)
+        self.mini.wanted.connect(window.bring_up)
+        self.mini.placed.connect(self._on_mini_placed)
+        self.mini.on_top_chosen.connect(self._on_mini_on_top)
+        self.tray = Tray(window, feed, _task_bar_probe(), self, mini=self.mini)
         translation.changed.connect(self.tray.retranslate)
+        translation.changed.connect(self.mini.retranslate)
         theme.changed.connect(self.tray.refresh)
         self.stay: QAction = window.add_option(N_("Keep running in the tray"), self._on_stay)
         self.with_system: QAction = window.add_option(N_("Start with the system"), self._on_with_system)
         window.options_shown.connect(self._on_options)
         window.stays_when_closed = self._stays
+        self._settings.changed.connect(self._apply)
+        for key in ("tray.stay", "tray.icon", "tray.mini_on_top"):
+            self._apply(key)
+        self.mini.set_place(self._settings.values.texts("tray.mini_place"))
+        self._add_row()
         self._doorman = self._open_door()
 
     def start(self, *, hidden: bool, patience_ms: int = TRAY_PATIENCE_MS) -> None:
         """Show the window, or with ``hidden`` the icon alone where there is a tray; waits so long for one."""
-        self.stay.setChecked(hidden)
+        if hidden:
+            self.stay.setChecked(True)
         if self.tray.is_available():
             self.tray.show()
         if not hidden:
@@ -79,6 +97,7 @@ class Desktop(QObject):
     def close(self) -> None:
         """Leave the desktop."""
         self._timer.stop()
+        self.mini.close_down()
         self.tray.close()
         if self._doorman is not None:
             self._doorman.close()
@@ -133,12 +152,53 @@ class Desktop(QObject):
             self._window.bring_up()
 
     def _stays(self) -> bool:
-        return self.stay.isChecked() and self.tray.is_shown
+        stays = self.stay.isChecked() and self.tray.is_shown
+        if stays and not self._settings.values.flag("tray.hint_shown"):
+            self._settings.set("tray.hint_shown", True)
+            text = _("GPUMon goes on here. To end it, choose Quit in the menu of this icon.")
+            self.tray.notify(_("Still running"), text)
+        return stays
 
     @Slot(bool)
     def _on_stay(self, on: bool) -> None:
         if on and not self.tray.is_shown:
             self.stay.setChecked(False)
+            return
+        self._settings.set("tray.stay", on)
+
+    @Slot(str)
+    def _apply(self, key: str) -> None:
+        values = self._settings.values
+        if key == "tray.stay":
+            self.stay.setChecked(values.flag(key))
+        elif key == "tray.icon":
+            self.tray.set_still(values.text(key) == "still")
+        elif key == "tray.mini_on_top":
+            self.mini.set_on_top(values.flag(key))
+
+    @Slot(tuple)
+    def _on_mini_placed(self, place: tuple[str, ...]) -> None:
+        self._settings.set("tray.mini_place", place)
+
+    @Slot(bool)
+    def _on_mini_on_top(self, on: bool) -> None:
+        self._settings.set("tray.mini_on_top", on)
+
+    def _add_row(self) -> None:
+        """The start with the system is the system's own setting; the page shows it beside ours."""
+        page = self._window.pages.get("settings")
+        if isinstance(page, SettingsPage):
+            option = Option("system.start", Flag(default=False), N_("Start with the system"), section="tray")
+            page.add_flag(option, self._starts_with_system, self._on_row)
+
+    def _starts_with_system(self) -> bool:
+        return self._autostart.state() is StartState.ON
+
+    @Slot(str, object)
+    def _on_row(self, _key: str, on: object) -> None:
+        self._on_with_system(bool(on))
+        page = self._window.pages["settings"]
+        page.activate()
 
     @Slot()
     def _on_options(self) -> None:

@@ -276,12 +276,8 @@ def test_samples_reach_the_icon_by_themselves(desktop: Desktop, feed: Feed, a_tr
 # -- clicks and menu
 
 
-@pytest.mark.parametrize(
-    "reason", [QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick]
-)
-def test_a_click_brings_the_window(
-    reason: QSystemTrayIcon.ActivationReason, desktop: Desktop, window: MainWindow, a_tray: None
-) -> None:
+def test_a_double_click_brings_the_window(desktop: Desktop, window: MainWindow, a_tray: None) -> None:
+    reason = QSystemTrayIcon.ActivationReason.DoubleClick
     desktop.start(hidden=True)
     assert not window.isVisible()
     desktop.tray.icon.activated.emit(QSystemTrayIcon.ActivationReason.Context)
@@ -291,12 +287,36 @@ def test_a_click_brings_the_window(
     window.showMinimized()
     desktop.tray.icon.activated.emit(reason)
     assert not window.isMinimized()
+    assert not desktop.mini.isVisible()
+
+
+def test_a_single_click_shows_and_hides_the_mini_monitor(
+    desktop: Desktop, window: MainWindow, a_tray: None, qtbot: QtBot
+) -> None:
+    desktop.start(hidden=True)
+    for shown in (True, False):
+        desktop.tray.icon.activated.emit(QSystemTrayIcon.ActivationReason.Trigger)
+        qtbot.waitUntil(lambda shown=shown: desktop.mini.isVisible() is shown, timeout=5000)  # type: ignore[misc]
+    assert not window.isVisible()
+
+
+def test_the_first_close_into_the_tray_says_so_once(
+    desktop: Desktop, window: MainWindow, a_tray: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(desktop.tray, "notify", lambda title, _text: told.append(title))
+    desktop.start(hidden=False)
+    desktop.stay.trigger()
+    for _time in range(2):
+        window.show()
+        window.close()
+    assert told == ["Still running"]
 
 
 def test_the_menu(desktop: Desktop, window: MainWindow, origin: RecordingOrigin, a_tray: None, qtbot: QtBot) -> None:
     tray = desktop.tray
     texts = [action.text() for action in tray.menu.actions() if not action.isSeparator()]
-    assert texts == ["Open GPUMon", "Update speed", "Pause", "Quit"]
+    assert texts == ["Open GPUMon", "Mini monitor", "Update speed", "Pause", "Quit"]
     assert tray.menu.defaultAction() is tray.open_action
     desktop.start(hidden=True)
     tray.open_action.trigger()
@@ -326,7 +346,7 @@ def test_the_menu_speaks_the_language_of_the_window(desktop: Desktop, window: Ma
     window.set_language("zh_CN")
     texts = [action.text() for action in desktop.tray.menu.actions() if not action.isSeparator()]
     assert texts[0] == "打开 GPUMon"
-    assert texts[1:] == ["更新速度", "暂停", "退出"]
+    assert texts[2:] == ["更新速度", "暂停", "退出"]
 
 
 def test_a_recording_has_no_update_speed(feed: Feed, parts: tuple[Theme, Translation], qtbot: QtBot) -> None:

@@ -6,8 +6,8 @@ import html
 import sys
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
 from gpumon_gui.bridge.feed import Feed
@@ -15,6 +15,7 @@ from gpumon_gui.bridge.ticker import Ticker
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.tray.meter import Meter, meter_icon
+from gpumon_gui.ui.tray.mini import MiniMonitor
 from gpumon_gui.ui.tray.reading import meter_of, words_of
 
 _OPENING = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
@@ -24,15 +25,27 @@ class Tray(QObject):
     """Lives in the GUI thread. Painted and told only when what it shows has changed."""
 
     def __init__(
-        self, window: MainWindow, feed: Feed, is_light: Callable[[], bool | None], parent: QObject | None = None
+        self,
+        window: MainWindow,
+        feed: Feed,
+        is_light: Callable[[], bool | None],
+        parent: QObject | None = None,
+        *,
+        mini: MiniMonitor | None = None,
     ) -> None:
-        """``is_light``: whether the task bar is, asked each time; None where nobody can tell."""
+        """``is_light``: whether the task bar is, asked each time; None where nobody can tell. ``mini`` opens by a
+        single click; without it the window does."""
         super().__init__(parent)
         self._window = window
         self._feed = feed
         self._is_light = is_light
         self._meter: Meter | None = None
         self._words = ""
+        self._mini = mini
+        self._is_still = False
+        self._click = QTimer(self)
+        self._click.setSingleShot(True)
+        self._click.timeout.connect(self._on_single_click)
         self.menu = QMenu(window)
         self.open_action = QAction(self.menu)
         self.open_action.triggered.connect(window.bring_up)
@@ -42,7 +55,12 @@ class Tray(QObject):
         self.pause_action.triggered.connect(window.toggle_pause)
         self.quit_action = QAction(self.menu)
         self.quit_action.triggered.connect(window.quit)
+        self.mini_action = QAction(self.menu)
+        self.mini_action.setCheckable(True)
+        self.mini_action.triggered.connect(self._on_single_click)
         self.menu.addAction(self.open_action)
+        if mini is not None:
+            self.menu.addAction(self.mini_action)
         self.menu.setDefaultAction(self.open_action)
         self.menu.addSeparator()
         if not window.is_recorded:
@@ -78,7 +96,18 @@ class Tray(QObject):
     def close(self) -> None:
         """Take the icon out of the tray, at once instead of when the pointer comes by."""
         self._ticker.stop()
+        self._click.stop()
         self.icon.hide()
+
+    def set_still(self, on: bool) -> None:
+        """The program's own icon instead of live levels."""
+        self._is_still = on
+        self._meter = None
+        self.refresh()
+
+    def add_action(self, action: QAction) -> None:
+        """A further entry below *Open*."""
+        self.menu.insertAction(self.menu.actions()[1], action)
 
     def notify(self, title: str, text: str) -> None:
         """Tell the user through the desktop's own notifications. Markup in names of others stays text."""
@@ -92,7 +121,8 @@ class Tray(QObject):
         meter = meter_of(self._feed.latest, self._feed.status, light=self._is_light())
         if meter != self._meter:
             self._meter = meter
-            self.icon.setIcon(self._window.windowIcon() if meter.is_empty else meter_icon(meter))
+            plain = meter.is_empty or self._is_still
+            self.icon.setIcon(self._window.windowIcon() if plain else meter_icon(meter))
         words = words_of(self._feed.latest, self._feed.status)
         if words != self._words:
             self._words = words
@@ -102,6 +132,7 @@ class Tray(QObject):
     def retranslate(self) -> None:
         """Write every text again, in the language now in use."""
         self.open_action.setText(_("Open GPUMon"))
+        self.mini_action.setText(_("Mini monitor"))
         self.speed_menu.setTitle(_("Update speed"))
         self.pause_action.setText(_("Pause"))
         self.quit_action.setText(_("Quit"))
@@ -110,8 +141,18 @@ class Tray(QObject):
     @Slot()
     def _on_menu(self) -> None:
         self.pause_action.setChecked(self._window.is_paused)
+        self.mini_action.setChecked(self._mini is not None and self._mini.isVisible())
 
     @Slot(QSystemTrayIcon.ActivationReason)
     def _on_activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
-        if reason in _OPENING:
+        if reason is QSystemTrayIcon.ActivationReason.DoubleClick or (reason in _OPENING and self._mini is None):
+            self._click.stop()
             self._window.bring_up()
+        elif reason in _OPENING:
+            # A double click begins as a single one.
+            self._click.start(QGuiApplication.styleHints().mouseDoubleClickInterval())
+
+    @Slot()
+    def _on_single_click(self) -> None:
+        if self._mini is not None:
+            self._mini.toggle()

@@ -33,12 +33,12 @@ def meter_of(sample: Sample | None, status: FeedStatus, *, light: bool | None) -
     if sample is None:
         return Meter(dimmed=dimmed, light=light)
     loads, fillings = [], []
-    for adapter in _gpus(sample):
+    for adapter in gpus_of(sample):
         device = sample.devices.get(adapter.info.key)
         if device is None or device.state is not DeviceState.OK:
             continue
         load = number(_load(device))
-        used, total = number(device.values.get("memory_used_bytes")), number(_memory_total(adapter, device))
+        used, total = number(device.values.get("memory_used_bytes")), number(memory_total(adapter, device))
         loads += [load] if load is not None else []
         fillings += [used / total] if used is not None and total else []
     return Meter(steps(max(loads, default=None)), steps(max(fillings, default=None)), dimmed, light)
@@ -46,8 +46,8 @@ def meter_of(sample: Sample | None, status: FeedStatus, *, light: bool | None) -
 
 def words_of(sample: Sample | None, status: FeedStatus) -> str:
     """The tip: the state in words when it is not the present, then the GPUs."""
-    lines = [line] if (line := _state_line(status)) else []
-    gpus = () if sample is None else _gpus(sample)
+    lines = [line] if (line := state_line(status)) else []
+    gpus = () if sample is None else gpus_of(sample)
     if sample is not None and len(gpus) == 1:
         lines += _in_full(gpus[0], sample.devices.get(gpus[0].info.key))
     elif sample is not None and gpus:
@@ -57,7 +57,8 @@ def words_of(sample: Sample | None, status: FeedStatus) -> str:
     return _fitted(["GPUMon", *lines] if len(lines) < 2 else lines)
 
 
-def _gpus(sample: Sample) -> tuple[Adapter, ...]:
+def gpus_of(sample: Sample) -> tuple[Adapter, ...]:
+    """The adapters that are GPUs; all where none is."""
     shown = adapters(sample.inventory)
     return tuple(gpu for gpu in shown if gpu.info.kind not in _NOT_GPUS) or shown
 
@@ -67,11 +68,13 @@ def _load(device: DeviceSample) -> Value | None:
     return device.values.get("gpu_utilization") if engine is None else engine.value
 
 
-def _memory_total(adapter: Adapter, device: DeviceSample) -> Value | None:
+def memory_total(adapter: Adapter, device: DeviceSample) -> Value | None:
+    """The device's memory: of now where it can change, else what it was made with."""
     return device.values.get("memory_total_bytes", adapter.info.static.get("memory_total_bytes"))
 
 
-def _state_line(status: FeedStatus) -> str:
+def state_line(status: FeedStatus) -> str:
+    """What the figures are when they are not of this moment; else empty."""
     if status.state is FeedState.STALE:
         return _("Not answering: values are {age} old").format(age=formatters.duration(status.age_s))
     if status.state is FeedState.PAUSED:
@@ -82,9 +85,9 @@ def _state_line(status: FeedStatus) -> str:
 def _in_full(gpu: Adapter, device: DeviceSample | None) -> list[str]:
     lines = [printable(gpu.info.name)]
     if device is None or device.state is not DeviceState.OK:
-        return [*lines, _word(device)]
+        return [*lines, state_word(device)]
     lines.append(_("Utilization {share}").format(share=formatters.value_text("engine_utilization", _load(device))))
-    memory = formatters.memory_pair(device.values.get("memory_used_bytes"), _memory_total(gpu, device))
+    memory = formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device))
     lines.append(_("Memory {amount}").format(amount=memory))
     lines.append(formatters.value_text("temperature_c", device.values.get("temperature_c")))
     return lines if lines[-1] != formatters.DASH else lines[:-1]
@@ -92,17 +95,19 @@ def _in_full(gpu: Adapter, device: DeviceSample | None) -> list[str]:
 
 def _in_a_line(gpu: Adapter, device: DeviceSample | None) -> str:
     if device is None or device.state is not DeviceState.OK:
-        return f"{title_of(gpu)}: {_word(device)}"
+        return f"{title_of(gpu)}: {state_word(device)}"
     parts = [
         formatters.value_text("engine_utilization", _load(device)),
-        formatters.memory_pair(device.values.get("memory_used_bytes"), _memory_total(gpu, device)),
+        formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device)),
         formatters.value_text("temperature_c", device.values.get("temperature_c")),
     ]
     return f"{title_of(gpu)}: " + ", ".join(part for part in parts if part != formatters.DASH)
 
 
-def _word(device: DeviceSample | None) -> str:
-    return _(_STATE_WORDS[DeviceState.NOT_ANSWERING if device is None else device.state])
+def state_word(device: DeviceSample | None) -> str:
+    """How a device is that gives no figures, in a word; empty when all is well."""
+    state = DeviceState.NOT_ANSWERING if device is None else device.state
+    return "" if state is DeviceState.OK else _(_STATE_WORDS[state])
 
 
 def _fitted(lines: list[str]) -> str:

@@ -1,0 +1,374 @@
+"""Knows: the mini monitor: a small window that stays in sight, a line per GPU and the busiest program. Must not know:
+sources, the tray.
+
+It paints itself: one widget, however many GPUs. Dragged anywhere, it remembers its place per screen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAction,
+    QColor,
+    QContextMenuEvent,
+    QFontMetrics,
+    QGuiApplication,
+    QHideEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QMoveEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QScreen,
+    QShowEvent,
+)
+from PySide6.QtWidgets import QMenu, QWidget
+
+from gpumon_gui.bridge.feed import Feed, FeedState
+from gpumon_gui.bridge.ticker import Ticker
+from gpumon_gui.core import formatters
+from gpumon_gui.core.files import printable
+from gpumon_gui.core.messages import _
+from gpumon_gui.core.model import Sample
+from gpumon_gui.core.values import number
+from gpumon_gui.telemetry.derive.adapters import Adapter
+from gpumon_gui.telemetry.derive.engines import busiest
+from gpumon_gui.telemetry.derive.process_state import busiest as busiest_use
+from gpumon_gui.ui.charts.decimate import Array
+from gpumon_gui.ui.charts.spark import POINTS, paint_spark
+from gpumon_gui.ui.pages.performance import title_of
+from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
+from gpumon_gui.ui.tray.reading import gpus_of, memory_total, state_line, state_word
+
+WIDTH: Final = 320
+_SPARK: Final = QSize(92, 40)
+_BAR: Final = 4
+#: With more GPUs than fit on a screen the rest is counted.
+MOST_GPUS: Final = 8
+_EMPTY: Final[Array] = np.empty(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    title: str
+    name: str
+    load: str
+    figures: str
+    spark: Array
+    filling: float | None
+    dimmed: bool
+
+
+class MiniMonitor(QWidget):
+    """Hidden until asked for.
+
+    Signals:
+        wanted(): the user wants the whole window.
+        placed(tuple): it was moved: screen name, x and y from that screen's corner, as texts.
+        on_top_chosen(bool): whether it stays above others, chosen in its menu.
+    """
+
+    wanted = Signal()
+    placed = Signal(tuple)
+    on_top_chosen = Signal(bool)
+
+    def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent, Qt.WindowType.Tool | Qt.WindowType.FramelessWindowHint)
+        self._feed = feed
+        self._theme = theme
+        self._rows: tuple[_Row, ...] = ()
+        self._foot = ""
+        self._head = ""
+        self._place: tuple[str, ...] = ()
+        self._dragged_from: QPoint | None = None
+        self._was_moved = False
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)  # it takes no focus from the user's work
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setWindowTitle("GPUMon")
+        self.menu = QMenu(self)
+        self.open_action = QAction(self.menu)
+        self.open_action.triggered.connect(self.wanted)
+        self.top_action = QAction(self.menu)
+        self.top_action.setCheckable(True)
+        self.top_action.triggered.connect(self._on_top)
+        self.close_action = QAction(self.menu)
+        self.close_action.triggered.connect(self.hide)
+        self.menu.addActions([self.open_action, self.top_action])
+        self.menu.addSeparator()
+        self.menu.addAction(self.close_action)
+        self._ticker = Ticker(feed, self)
+        self._ticker.due.connect(self.refresh)
+        theme.changed.connect(self.update)
+        self.retranslate()
+
+    # -- what others call
+
+    def set_on_top(self, on: bool) -> None:
+        """Above other windows, where the desktop allows it (Wayland may not)."""
+        self.top_action.setChecked(on)
+        if bool(self.windowFlags() & Qt.WindowType.WindowStaysOnTopHint) == on:
+            return
+        was_visible = self.isVisible()
+        self.setWindowFlag(Qt.WindowType.WindowStaysOnTopHint, on)  # Qt hides it for that
+        if was_visible:
+            self.show()
+
+    def set_place(self, place: tuple[str, ...]) -> None:
+        """Where it stood when it was last moved, as :attr:`placed` told it; anything else means the usual place."""
+        self._place = place
+
+    def toggle(self) -> None:
+        """Show or hide."""
+        if self.isVisible():
+            self.hide()
+        else:
+            self.refresh()
+            self.move(self._corner())
+            self.show()
+            self.raise_()
+
+    def close_down(self) -> None:
+        """No refresh any more."""
+        self._ticker.stop()
+        self.hide()
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again, in the language now in use."""
+        self.open_action.setText(_("Open GPUMon"))
+        self.top_action.setText(_("Always on top"))
+        self.close_action.setText(_("Close"))
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what the feed says now."""
+        sample, status = self._feed.latest, self._feed.status
+        dimmed = status.state in (FeedState.STALE, FeedState.PAUSED)
+        gpus = () if sample is None else gpus_of(sample)
+        rows = () if sample is None else tuple(self._row(gpu, sample, dimmed) for gpu in gpus[:MOST_GPUS])
+        foot = _("{count} more").format(count=len(gpus) - MOST_GPUS) if len(gpus) > MOST_GPUS else ""
+        self._foot = foot or ("" if sample is None else _top_process(sample))
+        self._head = state_line(status) or ("" if rows else _("No GPU"))
+        self._rows = rows
+        self.setAccessibleName(". ".join([self._head, *(f"{r.title} {r.load} {r.figures}" for r in rows), self._foot]))
+        size = self.sizeHint()
+        if size != self.size():
+            self.setFixedSize(size)
+            if self.isVisible() and not self._was_moved:
+                self.move(self._corner())
+        self.update()
+
+    def text(self) -> str:
+        """What it says, line by line."""
+        return "\n".join(
+            line
+            for line in [self._head, *(f"{r.title}: {r.load}, {r.figures}" for r in self._rows), self._foot]
+            if line
+        )
+
+    # -- content
+
+    def _row(self, gpu: Adapter, sample: Sample, dimmed: bool) -> _Row:
+        device = sample.devices.get(gpu.info.key)
+        word = state_word(device)
+        if device is None or word:
+            return _Row(title_of(gpu), printable(gpu.info.name), "", word, _EMPTY, None, dimmed=True)
+        engine = busiest(device)
+        load = device.values.get("gpu_utilization") if engine is None else engine.value
+        series = "gpu_utilization" if engine is None else engine.series
+        ring = self._feed.ring(gpu.info.key)
+        spark = _EMPTY if ring is None else ring.column(series, POINTS)
+        used, total = number(device.values.get("memory_used_bytes")), number(memory_total(gpu, device))
+        figures = [
+            formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device)),
+            formatters.value_text("temperature_c", device.values.get("temperature_c")),
+        ]
+        return _Row(
+            title_of(gpu),
+            printable(gpu.info.name),
+            formatters.value_text("engine_utilization", load),
+            "  ".join(figure for figure in figures if figure != formatters.DASH),
+            spark,
+            used / total if used is not None and total else None,
+            dimmed,
+        )
+
+    # -- look
+
+    def sizeHint(self) -> QSize:
+        line = QFontMetrics(self._theme.font(Text.CAPTION)).height()
+        height = 2 * M + sum(1 for text in (self._head, self._foot) if text) * (line + S)
+        height += len(self._rows) * self._row_height() + max(0, len(self._rows) - 1) * S
+        return QSize(WIDTH, max(height, 2 * M + line))
+
+    def _row_height(self) -> int:
+        strong, caption = (QFontMetrics(self._theme.font(role)).height() for role in (Text.STRONG, Text.CAPTION))
+        return max(_SPARK.height(), strong + caption + XS) + XS + _BAR
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(colours.accent if self.hasFocus() else colours.border), 1.0))
+        painter.setBrush(QColor(colours.window))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS + 2, RADIUS + 2)
+        caption = self._theme.font(Text.CAPTION)
+        line = QFontMetrics(caption).height()
+        top = M
+        if self._head:
+            self._write(painter, QRect(M, top, self.width() - 2 * M, line), self._head, Text.CAPTION, colours.muted)
+            top += line + S
+        for row in self._rows:
+            self._paint_row(painter, row, QRect(M, top, self.width() - 2 * M, self._row_height()))
+            top += self._row_height() + S
+        if self._foot:
+            self._write(painter, QRect(M, top, self.width() - 2 * M, line), self._foot, Text.CAPTION, colours.muted)
+        painter.end()
+
+    def _paint_row(self, painter: QPainter, row: _Row, area: QRect) -> None:
+        colours = self._theme.colours
+        spark = QRectF(area.left(), area.top(), _SPARK.width(), area.height() - _BAR - XS)
+        curve = QColor(colours.faint) if row.dimmed else self._theme.series(Series.ENGINE)
+        back, border = QColor(colours.chart_back), QColor(colours.border)
+        paint_spark(painter, spark, row.spark, 1.0, curve, back, border, colours.fill_alpha)
+        left = area.left() + _SPARK.width() + M
+        width = area.right() - left
+        strong = QFontMetrics(self._theme.font(Text.STRONG)).height()
+        load_width = QFontMetrics(self._theme.font(Text.STRONG)).horizontalAdvance("100 %") + S
+        text = colours.faint if row.dimmed else colours.text
+        first = QRect(left, area.top(), width - load_width, strong)
+        self._write(painter, first, f"{row.title}  {row.name}", Text.STRONG, text)
+        self._write(
+            painter,
+            QRect(left + width - load_width, area.top(), load_width, strong),
+            row.load,
+            Text.STRONG,
+            text,
+            Qt.AlignmentFlag.AlignRight,
+        )
+        second = QRect(left, area.top() + strong + XS, width, area.height() - strong - 2 * XS - _BAR)
+        self._write(painter, second, row.figures, Text.CAPTION, colours.faint if row.dimmed else colours.muted)
+        bar = QRectF(area.left(), area.bottom() + 1 - _BAR, area.width(), _BAR)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.selected))
+        painter.drawRoundedRect(bar, _BAR / 2, _BAR / 2)
+        if row.filling is not None:
+            bar.setWidth(max(_BAR, bar.width() * min(1.0, row.filling)))
+            painter.setBrush(QColor(colours.faint) if row.dimmed else self._theme.series(Series.MEMORY))
+            painter.drawRoundedRect(bar, _BAR / 2, _BAR / 2)
+
+    def _write(
+        self,
+        painter: QPainter,
+        area: QRect,
+        text: str,
+        role: Text,
+        colour: str,
+        align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft,
+    ) -> None:
+        painter.setFont(self._theme.font(role))
+        painter.setPen(QColor(colour))
+        cut = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())
+        painter.drawText(area, align | Qt.AlignmentFlag.AlignTop, cut)
+
+    # -- place
+
+    def _corner(self) -> QPoint:
+        """The remembered place, moved into its screen; else the lower right corner of the main screen."""
+        screen, at = self._remembered()
+        area = screen.availableGeometry()
+        if at is None:
+            at = QPoint(area.width() - self.width() - M, area.height() - self.height() - M)
+        return QPoint(
+            area.left() + max(0, min(at.x(), area.width() - self.width())),
+            area.top() + max(0, min(at.y(), area.height() - self.height())),
+        )
+
+    def _remembered(self) -> tuple[QScreen, QPoint | None]:
+        main = QGuiApplication.primaryScreen()
+        if len(self._place) != 3:
+            return main, None
+        name, x, y = self._place
+        screen = next((one for one in QGuiApplication.screens() if one.name() == name), None)
+        try:
+            return (screen or main), (QPoint(int(x), int(y)) if screen is not None else None)
+        except ValueError:
+            return main, None
+
+    @Slot(bool)
+    def _on_top(self, on: bool) -> None:
+        self.set_on_top(on)
+        self.on_top_chosen.emit(on)
+
+    # -- Qt's events
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        if event.button() is Qt.MouseButton.LeftButton:
+            self._was_moved = True
+            handle = self.windowHandle()
+            if handle is None or not handle.startSystemMove():
+                self._dragged_from = event.globalPosition().toPoint() - self.pos()
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if self._dragged_from is not None:
+            self.move(event.globalPosition().toPoint() - self._dragged_from)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._dragged_from = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.wanted.emit()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        if self.isVisible() and self._was_moved:
+            area = self.screen().availableGeometry()
+            self._place = (
+                self.screen().name(),
+                str(self.x() - area.left()),
+                str(self.y() - area.top()),
+            )
+            self.placed.emit(self._place)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        self.menu.popup(event.globalPos())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape:
+            self.hide()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.wanted.emit()
+        elif event.key() == Qt.Key.Key_Menu:
+            self.menu.popup(self.mapToGlobal(self.rect().center()))
+        else:
+            super().keyPressEvent(event)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._ticker.set_active(True)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._ticker.set_active(False)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.ActivationChange, QEvent.Type.FontChange):
+            self.update()
+
+
+def _top_process(sample: Sample) -> str:
+    """The program that uses a GPU most; empty where none does or nobody can tell."""
+    best: tuple[float, str] | None = None
+    for process in sample.processes:
+        share = number(busiest_use(process.uses).utilization) if process.uses else None
+        if share is not None and share >= 0.005 and (best is None or share > best[0]):
+            best = share, _("{program} (PID {pid})").format(program=process.name or "?", pid=process.pid)
+    return "" if best is None else printable(f"{best[1]}  {formatters.percent(best[0])}")

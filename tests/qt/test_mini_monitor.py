@@ -1,0 +1,148 @@
+"""The mini monitor: what it says, where it stands, how it is left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
+from gpumon_gui.core.model import DeviceState
+from gpumon_gui.ui.theme import Scheme, Theme
+from gpumon_gui.ui.tray.mini import MOST_GPUS, MiniMonitor
+from tests.qt.samples import make_device, make_sample
+
+
+@pytest.fixture
+def feed(qapp: QApplication) -> Iterator[Feed]:
+    made = Feed()
+    made.set_status(FeedStatus(FeedState.LIVE))
+    yield made
+    made.deleteLater()
+
+
+@pytest.fixture
+def mini(feed: Feed, qtbot: QtBot) -> Iterator[MiniMonitor]:
+    theme = Theme()
+    made = MiniMonitor(feed, theme)
+    qtbot.addWidget(made)
+    yield made
+    made.close_down()
+    theme.deleteLater()
+
+
+def test_it_says_utilization_memory_and_temperature(mini: MiniMonitor, feed: Feed) -> None:
+    feed.push(make_sample(compute=0.87))
+    mini.refresh()
+    assert "87 %" in mini.text()
+    assert "GB" in mini.text()
+    assert "°C" in mini.text()
+    assert "87 %" in mini.accessibleName()
+
+
+def test_one_line_for_each_gpu_and_the_rest_counted(mini: MiniMonitor, feed: Feed) -> None:
+    feed.push(make_sample(gpus=2))
+    mini.refresh()
+    two = mini.height()
+    feed.push(make_sample(gpus=16))
+    mini.refresh()
+    assert mini.height() > two
+    assert f"{16 - MOST_GPUS} more" in mini.text()
+
+
+def test_without_a_gpu_and_before_the_first_sample(mini: MiniMonitor, feed: Feed) -> None:
+    assert "GPU" in mini.text() or mini.text()
+    feed.push(make_sample(gpus=0))
+    mini.refresh()
+    assert "No GPU" in mini.text()
+
+
+def test_a_lost_gpu_and_a_silent_sampler(mini: MiniMonitor, feed: Feed) -> None:
+    sample = make_sample()
+    key = sample.inventory[0].key
+    feed.push(replace(sample, devices={key: make_device(state=DeviceState.LOST)}))
+    mini.refresh()
+    assert "lost" in mini.text()
+    feed.set_status(FeedStatus(FeedState.STALE, "", 12.0))
+    mini.refresh()
+    assert "12 s" in mini.text()
+
+
+def test_it_draws_only_while_it_is_seen(mini: MiniMonitor, feed: Feed, qtbot: QtBot) -> None:
+    drawn: list[str] = []
+    mini._ticker.due.connect(lambda: drawn.append(mini.text()))
+    feed.push(make_sample(compute=0.11))
+    QApplication.processEvents()
+    assert drawn == []
+    mini.toggle()
+    qtbot.waitExposed(mini)
+    feed.push(make_sample(compute=0.42))
+    qtbot.waitUntil(lambda: "42 %" in mini.text(), timeout=5000)
+    QTest.keyClick(mini, Qt.Key.Key_Escape)
+    assert not mini.isVisible()
+
+
+def test_it_remembers_its_place(mini: MiniMonitor, feed: Feed, qtbot: QtBot) -> None:
+    feed.push(make_sample())
+    screen = QGuiApplication.primaryScreen()
+    mini.set_place((screen.name(), "30", "40"))
+    mini.toggle()
+    assert mini.pos() - screen.availableGeometry().topLeft() == QPoint(30, 40)
+
+
+@pytest.mark.parametrize("place", [("gone", "5000", "5000"), ("", "", ""), ("x",), ("offscreen", "a", "b")])
+def test_a_place_that_is_gone_is_the_usual_one(mini: MiniMonitor, feed: Feed, place: tuple[str, ...]) -> None:
+    feed.push(make_sample())
+    mini.set_place(place)
+    mini.toggle()
+    area = QGuiApplication.primaryScreen().availableGeometry()
+    assert area.contains(mini.geometry())
+
+
+def test_far_outside_is_moved_into_the_screen(mini: MiniMonitor, feed: Feed) -> None:
+    feed.push(make_sample())
+    screen = QGuiApplication.primaryScreen()
+    mini.set_place((screen.name(), "99999", "-5"))
+    mini.toggle()
+    assert screen.availableGeometry().contains(mini.geometry())
+
+
+def test_double_click_and_return_want_the_window(mini: MiniMonitor, feed: Feed, qtbot: QtBot) -> None:
+    feed.push(make_sample())
+    mini.toggle()
+    with qtbot.waitSignal(mini.wanted):
+        QTest.mouseDClick(mini, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(mini.wanted):
+        QTest.keyClick(mini, Qt.Key.Key_Return)
+
+
+def test_above_others_or_not(mini: MiniMonitor, feed: Feed) -> None:
+    feed.push(make_sample())
+    mini.toggle()
+    for on in (True, False):
+        mini.set_on_top(on)
+        assert bool(mini.windowFlags() & Qt.WindowType.WindowStaysOnTopHint) is on
+        assert mini.isVisible()
+        assert mini.top_action.isChecked() is on
+
+
+def test_dark_and_light_are_painted(feed: Feed, qtbot: QtBot) -> None:
+    theme = Theme()
+    made = MiniMonitor(feed, theme)
+    qtbot.addWidget(made)
+    feed.push(make_sample(compute=0.5))
+    made.toggle()
+    pictures = []
+    for scheme in (Scheme.LIGHT, Scheme.DARK):
+        theme.set_scheme(scheme)
+        pictures.append(made.grab().toImage())
+    theme.set_scheme(Scheme.SYSTEM)
+    assert pictures[0] != pictures[1]
+    made.close_down()
+    theme.deleteLater()
