@@ -142,9 +142,10 @@ def turns(first: bool, period_s: float, most: float = 0.97) -> Callable[[float],
         ([replace(TALKS, busy=0.99, sm=turns(one, 4.0, 0.9)) for one in (True, False)], Confidence.HIGH),
         ([replace(TALKS, busy=0.245, sm=0.22)] * 4, Confidence.MEDIUM),
         ([replace(TALKS, busy=0.49, sm=0.45)] * 2, Confidence.MEDIUM),
+        ([replace(FULL, busy=0.49, sm=0.45)] * 2, Confidence.MEDIUM),
         ([replace(TALKS, busy=0.49, sm=0.08)] * 2, Confidence.LOW),
     ],
-    ids=["4 s", "2 s", "spinning", "four, too fast to see", "two, too fast to see", "small kernels"],
+    ids=["4 s", "2 s", "spinning", "four, too fast to see", "two, too fast", "they exchange little", "small kernels"],
 )
 def test_gpus_that_take_turns(poorer: str, works: list[Work], confidence: Confidence) -> None:
     found = judge(POORER[poorer](alone(works, seconds=20))).diagnosis.findings

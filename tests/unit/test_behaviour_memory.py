@@ -116,6 +116,14 @@ def test_memory_held_for_nothing(poorer: str, work: Work, one: Program, held: bo
 
 
 @pytest.mark.parametrize("poorer", POORER)
+def test_memory_held_beside_a_program_that_works(poorer: str) -> None:
+    """Also where nobody counts whose work the GPU does: a program that takes no CPU starts no kernel."""
+    programs = [program(pid=7, ppid=1), program(40 * GIB, 0.0, pid=9, ppid=2, cpu=0.001)]
+    found = judge(POORER[poorer](story([H200], [FULL], programs))).diagnosis.findings
+    assert [one.subject for one in found if one.code == "gpu-memory-held-idle"] == ["pid 9"]
+
+
+@pytest.mark.parametrize("poorer", POORER)
 def test_a_full_card_names_who_holds_it(poorer: str) -> None:
     programs = [program(3 * GIB, pid=7, ppid=1), program(20.5 * GIB, 0.0, pid=9, ppid=2, cpu=0.0)]
     found = judge(POORER[poorer](story([DESKTOP], [WORKING], programs)), pid=7).diagnosis.findings

@@ -5,13 +5,15 @@ from __future__ import annotations
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 
 #: Longer than any wait of a healthy training step, and than the windows of the counters.
-_LEAST_S = 8.0
+_LEAST_S = 6.0
+#: While one rank writes a checkpoint the others wait for it just so; that takes seconds, up to a minute.
+_CHECKPOINT_S = 60.0
 #: A kernel that computes for so long without memory, launches or transfers is rare; at low power still rarer.
 _SURE_S = 30.0
 _TOGETHER_S = 15.0
@@ -55,9 +57,14 @@ def _watch(view: View) -> Outcome:
     )
     known = all(part.flag("traffic_known") for part in stalled)
     sure = known and (seconds >= _SURE_S or (len(stalled) > 1 and seconds >= _TOGETHER_S))
-    if not known and seconds < _SURE_S:
+    others = [part for part in parts(view, "job.groups.devices") if part.number("index") not in _indexes(stalled)]
+    if (not known and seconds < _SURE_S) or (others and seconds < _CHECKPOINT_S):
         return Hit(Confidence.LOW, evidence, values)
     return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values)
+
+
+def _indexes(devices: list[Part]) -> set[float | None]:
+    return {part.number("index") for part in devices}
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -83,7 +90,7 @@ RULE = Rule(
         what=N_("Whether a GPU that reads as busy gets anything done."),
         why=N_("A collective that waits for a rank that never comes looks like full use, for hours."),
         how=N_(
-            "At least 95 percent busy for 8 seconds and more up to now, at a power like at rest, while neither its "
+            "At least 95 percent busy for 6 seconds and more up to now, at a power like at rest, while neither its "
             "memory nor PCIe nor NVLink moves data: no kernel is started, and the one that runs only waits."
         ),
         wrong=N_("One very long kernel that computes in registers on few SMs looks the same."),

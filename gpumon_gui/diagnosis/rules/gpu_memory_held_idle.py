@@ -17,6 +17,7 @@ _MUCH_SHARE = 0.02
 #: Nothing: readings of an idle GPU flicker up to 1 %, a program that sleeps takes some hundredths of a core.
 _IDLE_BUSY = 0.02
 _IDLE_CORES = 0.05
+_ASLEEP_CORES = 0.02
 _IDLE_READS = 5e6
 _LEAST_S = 4.0
 _SURE_S = 10.0
@@ -31,11 +32,13 @@ def _watch(view: View) -> Outcome:
     ]
     busy = view.number("job.memory.gpu_busy_high")
     seconds = view.number("job.memory.seconds") or 0.0
-    if busy is None:
-        return Lacks(("job.memory.gpu_busy_high",))
-    if not held or busy > _IDLE_BUSY:
-        return CLEAR
     cores = view.number("job.memory.cpu_cores")
+    # No kernel starts without a CPU: where it is not counted whose work a GPU does, a sleeping program does none.
+    asleep = view.flag("job.memory.others_work") is True and cores is not None and cores <= _ASLEEP_CORES
+    if busy is None and not asleep:
+        return Lacks(("job.memory.gpu_busy_high",))
+    if not held or (busy or 0.0) > _IDLE_BUSY:
+        return CLEAR
     if (cores or 0.0) > _IDLE_CORES or (view.number("job.memory.read_bytes_per_s") or 0.0) > _IDLE_READS:
         return CLEAR
     if any(part.text("growth") in ("loading", "steady", "slowing") for part in held):
@@ -55,11 +58,11 @@ def _watch(view: View) -> Outcome:
             view,
             "job.memory",
             f"{size_text(size)} of {size_text(total)}" if total else size_text(size),
-            f"GPU busy {percent(busy, 1)}",
+            f"GPU busy {percent(busy, 1)}" if busy is not None else "",
             f"CPU {cores:.2f} cores" if cores is not None else "",
         ),
     )
-    sure = cores is not None and seconds >= _SURE_S
+    sure = busy is not None and cores is not None and seconds >= _SURE_S
     return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values)
 
 

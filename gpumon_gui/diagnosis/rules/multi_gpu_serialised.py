@@ -20,6 +20,8 @@ _ALTERNATES = 0.8
 #: Turns that are faster than the readings blur to steady shares that add up to one GPU, never more.
 _BLURRED, _NEVER_MORE, _EXACTLY = 0.85, 1.08, (0.9, 1.04)
 _FULL = 0.5
+#: GPUs that wait for data swing more than this (standard deviation of the busy share).
+_EVEN = 0.07
 #: More CPU than one thread that starts kernels: loading data may be what they wait for.
 _ONE_THREAD = 1.4
 
@@ -103,7 +105,9 @@ def _blurred(view: View, devices: tuple[Part, ...], busy_sum: float) -> Confiden
     full = all((part.number("fill") or 0.0) >= _FULL for part in devices)
     cores = devices[0].number("cpu_cores")
     exactly = _EXACTLY[0] <= busy_sum <= _EXACTLY[1] and cores is not None and cores <= _ONE_THREAD
-    return Confidence.MEDIUM if full and exactly and view.flag("job.groups.coupled") else Confidence.LOW
+    spread = view.number("job.groups.busy_spread")
+    even = bool(view.flag("job.groups.coupled")) or (spread is not None and spread <= _EVEN)
+    return Confidence.MEDIUM if full and exactly and even else Confidence.LOW
 
 
 #: Devices that wait for the same thing work at the same time.

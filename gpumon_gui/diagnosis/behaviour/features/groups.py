@@ -48,7 +48,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     ``exchange_steady`` (share of samples with at least a third of the mean).
 
     Turns: ``busy_sum`` and ``busy_sum_high`` (time with kernels, all devices together), ``busy_least`` and
-    ``busy_most`` device; ``correlation`` (mean over pairs) of it, ``turn_samples`` it rests on. ``sm_correlation`` of
+    ``busy_most`` device, ``busy_spread`` (the largest standard deviation over time); ``correlation`` (mean over pairs) of it, ``turn_samples`` it rests on. ``sm_correlation`` of
     SM activity, which also falls while a rank only waits. ``alternation``: share of time in which exactly one device
     works (at least half as much as it does at most), of that in which any does.
 
@@ -252,6 +252,7 @@ def _turns(works: Sequence[Work]) -> dict[str, Any]:
         "busy_sum_high": _round(float(np.quantile(together, 0.9))),
         "busy_least": _round(float(busy.mean(axis=1).min())),
         "busy_most": _round(float(busy.mean(axis=1).max())),
+        "busy_spread": _round(float(busy.std(axis=1).max())),
         "correlation": _pairs(busy),
         "sm_correlation": _pairs(full) if full is not None else None,
         "alternation": _alternation(busy if full is None else full),

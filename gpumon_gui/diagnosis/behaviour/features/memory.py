@@ -37,6 +37,8 @@ _ALIKE: Final = 1.5
 _STILL: Final = 1.1
 #: Two pieces that are large against what was there before are a program that is still setting up.
 _START_SHARE: Final = 0.25
+#: A program that starts kernels takes more CPU than this.
+_WORKING_CORES: Final = 0.2
 #: Data that arrives over PCIe as fast as memory rises is being loaded: weights, or a data set kept on the GPU.
 _LOADED_SHARE: Final = 0.6
 #: SM activity of a GPU that computes. Without that counter: copies alone keep an H200 busy for 15 to 20 % (at 7 GB/s).
@@ -46,7 +48,8 @@ _COMPUTES, _COPIES_BUSY, _IDLE_BUSY = 0.05, 0.4, 0.02
 def of_job(scene: Scene) -> Mapping[str, Any]:
     """``devices[]`` (one entry per device the job holds memory on) and whether the job does anything at all:
     ``gpu_busy_mean``, ``gpu_busy_high`` (the share that 95 % of the samples do not exceed), ``cpu_cores``,
-    ``read_bytes_per_s``, ``seconds``.
+    ``read_bytes_per_s``, ``seconds``. ``others_work``: whose work the devices do is not counted, and other programs
+    that use them have a working CPU: then nothing is said of how busy this one keeps them.
 
     A device: ``index``, ``name``, ``total_bytes``, ``used_bytes``, ``free_bytes``, ``job_bytes``, ``others_bytes``
     (with what the driver and other programs hold), ``holders[]`` ``{pid, name, bytes}``; ``used_share``,
@@ -68,14 +71,29 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     busy = [work.busy for work in works.values()]
     together = np.nanmax(np.nan_to_num(np.vstack(busy), nan=-1.0), axis=0) if busy else np.empty(0)
     together = together[together >= 0]
+    others = _others_work(scene, works)
+    if others:
+        together = np.empty(0)
     return {
         "devices": devices or None,
         "seconds": round(scene.window.seconds, 1),
         "gpu_busy_mean": _rounded(mean(together), 4),
         "gpu_busy_high": _rounded(float(np.quantile(together, 0.95)) if together.size else None, 4),
+        "others_work": others or None,
         "cpu_cores": _rounded(_sum(scene, "process_cpu"), 3),
         "read_bytes_per_s": _rounded(_sum(scene, "process_read_bytes_per_s"), 0),
     }
+
+
+def _others_work(scene: Scene, works: Mapping[Any, Work]) -> bool:
+    """Whether the devices' work may be that of others: it is not counted per process, and those have a working CPU."""
+    assert scene.job is not None
+    unsure = [key for key in scene.job.devices if key not in works or works[key].alone is None]
+    if not unsure or len(unsure) < len(scene.job.devices):
+        return False
+    own = _pids(scene)
+    others = [track for track in scene.window.processes if track.pid not in own and set(unsure) & set(track.uses)]
+    return any((mean(track.series.get("process_cpu")) or 0.0) >= _WORKING_CORES for track in others)
 
 
 def _device(scene: Scene, track: DeviceTrack, work: Work | None) -> dict[str, Any]:
