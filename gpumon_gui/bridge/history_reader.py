@@ -24,9 +24,9 @@ from gpumon_gui.history import export
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Contents, HistoryReader, Reading, Span, StoredDevice
 
-#: Work for so long, then let the GUI thread have the interpreter.
+#: Work for so long, then let the GUI thread have the interpreter for as long: it is drawing what came before.
 _STRETCH_S = 0.002
-_BREATH_S = 0.0005
+_BREATH_S = 0.002
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +125,12 @@ class Reader(Worker):
 
     def _answer(self, question: Question) -> Answer | None:
         def is_old() -> bool:
-            self._breathe()
             return question.number != self.newest or self.stop_event.is_set()
 
         if not self._path.exists():
             return Answer(question)
         try:
-            reader = HistoryReader(self._path)
+            reader = HistoryReader(self._path, self._breathe)
             try:
                 contents = reader.contents()
                 if question.device is None or question.span is None:
@@ -155,7 +154,7 @@ class Reader(Worker):
             return _png(order)
         if order.device is None or order.span is None:
             raise OutputFailed(_("There is nothing to export."))
-        reader = HistoryReader(self._path)
+        reader = HistoryReader(self._path, self._go_on)
         try:
             content = export.table(reader, order.device, order.span, order.columns)
         finally:

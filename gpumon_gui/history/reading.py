@@ -120,9 +120,10 @@ class Reading:
 class HistoryReader:
     """The open file, for reading. One thread uses it; texts and numbers that are damaged are left out."""
 
-    def __init__(self, path: Path) -> None:
-        """Open the file. Raises UnreadableInput."""
+    def __init__(self, path: Path, breathe: Callable[[], None] = lambda: None) -> None:
+        """Open the file; ``breathe`` is called after each stretch that was read. Raises UnreadableInput."""
         self.path = path
+        self._breathe = breathe
         self._connection: sqlite3.Connection = open_beside_writer(path, FORMAT)
 
     def close(self) -> None:
@@ -271,6 +272,7 @@ class HistoryReader:
         for key, data in self._connection.execute(
             "SELECT id, data FROM chunk WHERE id >= ? AND id <= ? ORDER BY id", (first, last)
         ):
+            self._breathe()
             try:
                 parts.append(unpack(data, start_of(level, key), level.step_s))
             except (DamagedRow, TypeError) as error:

@@ -6,17 +6,16 @@ The picture is made once for each change of the data; the cross-hair is drawn ab
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QImage, QPainter, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpumon_gui.history.buckets import NO_SERIES, Floats, Series
 from gpumon_gui.history.reading import Span
-from gpumon_gui.ui.charts.axis import time_ticks
 from gpumon_gui.ui.charts.plot import curve_path
 from gpumon_gui.ui.theme import Series as Colour
 from gpumon_gui.ui.theme import Text, Theme
@@ -54,7 +53,9 @@ class Drawing:
     shift_s: float = 0.0
     top: float = 1.0
     labels: tuple[str, ...] = ()  #: of the value axis, from the top down
-    flags: tuple[Flag, ...] = field(default=())
+    flags: tuple[Flag, ...] = ()
+    ticks: tuple[float, ...] = ()  #: of the time axis, UTC seconds
+    has_shapes: bool = True  #: the flags have their shapes here, and only lines in the plots below
 
 
 class HistoryPlot(QWidget):
@@ -190,12 +191,11 @@ class HistoryPlot(QWidget):
         pen = QPen(QColor(colours.chart_grid), 1.0)
         pen.setCosmetic(True)
         painter.setPen(pen)
-        for tick in time_ticks(drawing.span.left_s, drawing.span.right_s, round(area.width())):
-            x = self.x_of(tick.utc_s)
-            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+        lines = [self._upright(self.x_of(tick), area) for tick in drawing.ticks]
         for row in range(1, _ROWS):
             y = area.top() + row * area.height() / _ROWS
-            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
+            lines.append(QLineF(area.left(), y, area.right(), y))
+        painter.drawLines(lines)
         painter.setFont(self.font())
         painter.setPen(QColor(colours.muted))
         high = painter.fontMetrics().height()
@@ -219,12 +219,14 @@ class HistoryPlot(QWidget):
         low, mean, high = (
             _rows(series.time_s, each, centres, height, drawing.top) for each in (series.low, series.mean, series.high)
         )
-        rows = np.arange(height)[:, None]
+        rows = np.arange(height, dtype=np.float32)[:, None]
         curve = self._theme.series(self._colour)
         alpha = self._theme.colours.fill_alpha
-        pixels = np.zeros((height, width), np.uint32)
-        pixels[rows >= mean] = _premultiplied(curve, alpha * _AREA)
-        pixels[(rows >= high) & (rows < low)] = _premultiplied(curve, min(200.0, alpha * _BAND))
+        pixels = np.multiply(rows >= mean, _premultiplied(curve, alpha * _AREA), dtype=np.uint32)
+        if (high < low - 0.5).any():
+            band = rows >= high
+            band &= rows < low
+            np.copyto(pixels, _premultiplied(curve, min(200.0, alpha * _BAND)), where=band)
         image = QImage(pixels.data, width, height, 4 * width, QImage.Format.Format_ARGB32_Premultiplied)
         image.setDevicePixelRatio(ratio)
         painter.drawImage(area.topLeft(), image)
@@ -263,23 +265,37 @@ class HistoryPlot(QWidget):
         painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _draw_flags(self, painter: QPainter, area: QRectF) -> None:
-        colours = self._theme.colours
-        tones = {"good": colours.good, "attention": colours.attention, "bad": colours.bad}
-        for flag in self._drawing.flags:
-            colour = QColor(tones.get(flag.tone, colours.info))
-            x = self.x_of(flag.utc_s)
+        colours, drawing = self._theme.colours, self._drawing
+        tones = {"good": colours.good, "info": colours.info, "attention": colours.attention, "bad": colours.bad}
+        scale = area.width() / drawing.span.length_s
+        places: dict[str, dict[int, float]] = {tone: {} for tone in tones}
+        for flag in drawing.flags:
+            tone = flag.tone if flag.tone in tones else "info"
+            x = area.left() + (flag.utc_s - drawing.span.left_s) * scale
+            places[tone].setdefault(round(x / 3), x)  # those that nobody can tell apart are drawn once
             if flag.end_s is not None:
-                shade = QColor(colour)
+                shade = QColor(tones[tone])
                 shade.setAlpha(36)
-                painter.fillRect(QRectF(x, area.top(), self.x_of(flag.end_s) - x, area.height()), shade)
-            pen = QPen(colour, 1.0, Qt.PenStyle.DotLine)
+                painter.fillRect(QRectF(x, area.top(), (flag.end_s - flag.utc_s) * scale, area.height()), shade)
+        for tone, colour in tones.items():  # the worst last: nothing covers it
+            if not places[tone]:
+                continue
+            pen = QPen(QColor(colour), 1.0, Qt.PenStyle.DotLine)
             pen.setCosmetic(True)
             painter.setPen(pen)
-            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(colour)
-            painter.drawPolygon(_flag_shape(flag.tone, x, area.top()))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            painter.drawLines([self._upright(x, area) for x in places[tone].values()])
+            if not drawing.has_shapes:
+                continue
+            shapes = QPainterPath()
+            for x in places[tone].values():
+                shapes.addPolygon(_flag_shape(tone, x, area.top()))
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.fillPath(shapes, QColor(colour))
+
+    @staticmethod
+    def _upright(x: float, area: QRectF) -> QLineF:
+        return QLineF(x, area.top(), x, area.bottom())
 
     def _border(self) -> QColor:
         back, curve = QColor(self._theme.colours.chart_back), self._theme.series(self._colour)
@@ -312,10 +328,10 @@ def _flag_shape(tone: str, x: float, top: float) -> QPolygonF:
     return QPolygonF([QPointF(a, b) for a, b in points])
 
 
-def _rows(time_s: Floats, values: Floats, centres: Floats, height: int, top: float) -> Floats:
+def _rows(time_s: Floats, values: Floats, centres: Floats, height: int, top: float) -> npt.NDArray[np.float32]:
     """The row of a value in each pixel column; NaN where there is none."""
-    found: Floats = height * (1.0 - np.interp(centres, time_s, values, left=np.nan, right=np.nan) / top)
-    return found
+    found = height * (1.0 - np.interp(centres, time_s, values, left=np.nan, right=np.nan) / top)
+    return found.astype(np.float32)
 
 
 def _premultiplied(colour: QColor, alpha: float) -> npt.NDArray[np.uint32] | np.uint32:

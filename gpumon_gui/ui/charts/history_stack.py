@@ -191,8 +191,11 @@ class HistoryStack(QWidget):
 
     def marker_at(self, position: QPointF) -> Marker | None:
         """The marker whose flag is under a place of the canvas."""
-        tops = [chart.y() + chart.plot.y() for chart in self._charts.values()]
-        if not any(top - 2 <= position.y() <= top + 2 * FLAG + 3 for top in tops):
+        first = next(iter(self._charts.values()), None)
+        if first is None:
+            return None
+        top = first.y() + first.plot.y()
+        if not top - 2 <= position.y() <= top + 2 * FLAG + 3:
             return None
         near = [(abs(self.x_of(marker.utc_s) - position.x()), marker) for marker in self._markers]
         distance, marker = min(near, key=lambda pair: pair[0], default=(_NEAR + 1.0, None))

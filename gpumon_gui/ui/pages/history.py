@@ -32,7 +32,7 @@ from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Contents, Reading, Span, StoredDevice
 from gpumon_gui.telemetry.derive.adapters import adapters, first_choice
 from gpumon_gui.ui import formatters
-from gpumon_gui.ui.charts.axis import value_top
+from gpumon_gui.ui.charts.axis import time_ticks, value_top
 from gpumon_gui.ui.charts.history_chart import moment_text
 from gpumon_gui.ui.charts.history_plot import Drawing, Flag
 from gpumon_gui.ui.charts.history_stack import ZOOM, HistoryStack, marker_tip
@@ -509,13 +509,16 @@ class HistoryPage(QWidget):
     def _draw_charts(self, title: str, span: Span, metrics: tuple[str, ...]) -> None:
         flags = tuple(Flag(marker.utc_s, marker.tone, marker.end_utc_s) for marker in self._markers)
         shift_s = self._shift_s()
+        ticks = tuple(tick.utc_s for tick in time_ticks(span.left_s, span.right_s, self.stack.columns()))
         for metric in metrics:
             series = None if self._reading is None else self._reading.series.get(metric)
             other = None if self._other is None else self._other.series.get(metric)
             highest = max(texts.highest(self._reading, metric), texts.highest(self._other, metric))
             top = value_top(metric, highest)
             labels = tuple(texts.axis_label(metric, share * top) for share in (1.0, 0.5, 0.0))
-            drawing = Drawing(span, shift_s=shift_s, top=top, labels=labels, flags=flags)
+            drawing = Drawing(
+                span, shift_s=shift_s, top=top, labels=labels, flags=flags, ticks=ticks, has_shapes=metric == metrics[0]
+            )
             if series is not None:
                 drawing = replace(drawing, series=series)
             if other is not None:
