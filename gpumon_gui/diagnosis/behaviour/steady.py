@@ -90,7 +90,9 @@ def _first_work(times_s: Series, busy: Series) -> int:
     others = [pause[2] for pause in pauses if pause[0] != first]
     if times_s[first] - times_s[0] > _TOUCH * length or any(other > length / 2 for other in others):
         return 0
-    return int(stop) if stop < len(times_s) - 1 else 0
+    if stop >= len(times_s) - 1 or times_s[-1] - times_s[stop] < _AFTER_RISE_S or idle[stop:].mean() > 0.5:
+        return 0  # a burst now and then, as far as can be seen
+    return int(stop)
 
 
 def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start: int) -> int | None:

@@ -45,10 +45,6 @@ _ONE = N_(
 _INSIDE = N_(
     "The GPU waits for data: it works {busy} of the time, while the program prepares them itself ({cores} cores)"
 )
-_TOGETHER = N_(
-    "The GPU waits for data: it works {busy} of the time, while loading processes and the program itself use {cores} "
-    "cores"
-)
 _DISK = N_("The GPU waits for data from the disk: it works {busy} of the time, while {reads} are read")
 _UNKNOWN = N_(
     "The GPU seems to wait for data: it works {busy} of the time, and the loading processes mostly wait too, perhaps "
@@ -90,7 +86,6 @@ def watch(view: View) -> Outcome:
         "all": _ALL,
         "one": _ONE,
         "inside": _INSIDE,
-        "together": _TOGETHER,
         "disk": _DISK,
         "unknown": _UNKNOWN,
     }[kind]
@@ -119,23 +114,20 @@ def _limit(view: View, seen: Picture, busy: float) -> tuple[str, Confidence] | N
     if (seen.reads or 0.0) >= READS and (seen.main or 0.0) < FULL_CORE:
         sure = seen.size == "full" and seen.uneven
         return "disk", Confidence.HIGH if sure and (seen.reads or 0.0) >= 5 * READS else Confidence.MEDIUM
-    inside = "together" if seen.workers_cores >= 0.3 else "inside"
     if (seen.main or 0.0) >= SEVERAL_CORES:
         if seen.size not in ("full", None) and not seen.uneven:
             return None  # even steps of small kernels
-        return inside, by_kernels.get(seen.size, Confidence.LOW) if seen.uneven else Confidence.MEDIUM
+        return "inside", by_kernels.get(seen.size, Confidence.LOW) if seen.uneven else Confidence.MEDIUM
     if (seen.main or 0.0) >= FULL_CORE:
-        if not seen.workers and (1 <= seen.gaps < 3 or (seen.uneven and seen.turns is not None and seen.turns < 3)):
-            return None  # up and down once: more must be seen to tell phases from waiting
-        # One thread at its limit may also be a loop that starts kernels: data come in batches, and much of them.
-        if (seen.size is not None and not (seen.large or (seen.size == "full" and seen.uneven))) or busy >= FED:
-            return None
-        if not seen.uneven and (seen.rate or 0.0) < DATA_RATE:
-            return None
-        if not seen.uneven and seen.fill is None and seen.load is None:
-            return inside, Confidence.LOW  # how long kernels last is not known
-        both = seen.uneven and (seen.rate or 0.0) >= DATA_RATE
-        return inside, Confidence.MEDIUM if both or seen.size == "full" else Confidence.LOW
+        # One thread at its limit may also be a loop that starts kernels, or phases of other work.
+        if seen.workers or busy >= FED:
+            return None  # loading processes that are not at their limit keep up
+        if seen.uneven:
+            once = 1 <= seen.gaps < 3 or (seen.turns is not None and seen.turns < 3)
+            if once or seen.size not in ("full", None):
+                return None  # up and down once: more must be seen
+            return "inside", Confidence.MEDIUM if seen.size == "full" else Confidence.LOW
+        return ("inside", Confidence.LOW) if seen.large and (seen.rate or 0.0) >= DATA_RATE else None
     if seen.workers >= 1 and seen.uneven and seen.size != "small":
         return "unknown", Confidence.LOW
     return None
@@ -166,8 +158,7 @@ def advise(view: View, hit: Hit) -> tuple[Step, ...]:
         "all": ("measure-loader", "cheaper-transforms"),
         "one": ("one-process", "workers"),
         "inside": ("measure-loader", "workers", "cheaper-transforms"),
-        "together": ("measure-loader", "workers", "cheaper-transforms", "transfers"),
         "disk": ("slow-storage", "workers"),
         "unknown": ("measure-loader", "slow-storage", "workers"),
-    }[kind if kind in ("few", "all", "one", "inside", "together", "disk") else "unknown"]
+    }[kind if kind in ("few", "all", "one", "inside", "disk") else "unknown"]
     return tuning.steps(view, *topics, workers=more, pid=int(view.number("job.program.pid") or 0) or None)

@@ -56,7 +56,14 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     fill = sm / kernels if sm is not None and kernels is not None and kernels >= LEAST_BUSY / 2 else None
     per_busy = max(own_busy, LEAST_BUSY)
     load = None
-    if power is not None and waiting is not None and limit and limit > waiting * 1.1 and own_busy >= LEAST_BUSY:
+    if (
+        power is not None
+        and waiting is not None
+        and waiting < power
+        and limit
+        and limit > waiting * 1.1
+        and own_busy >= LEAST_BUSY
+    ):
         load = max(0.0, power - waiting) / (limit - waiting) / per_busy
     memory_per_busy = memory / per_busy if memory is not None and own_busy >= LEAST_BUSY else None
     size, size_by = _size(fill, load, memory_per_busy, own_busy, power / limit if power and limit else None)
