@@ -48,9 +48,10 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     ``exchange_steady`` (share of samples with at least a third of the mean).
 
     Turns: ``busy_sum`` and ``busy_sum_high`` (time with kernels, all devices together), ``busy_least`` and
-    ``busy_most`` device, ``busy_spread`` (the largest standard deviation over time); ``correlation`` (mean over pairs) of it, ``turn_samples`` it rests on. ``sm_correlation`` of
-    SM activity, which also falls while a rank only waits. ``alternation``: share of time in which exactly one device
-    works (at least half as much as it does at most), of that in which any does.
+    ``busy_most`` device, ``busy_spread`` (the largest standard deviation over time); ``correlation`` (mean over pairs)
+    of it, ``turn_samples`` it rests on. ``sm_correlation`` of SM activity, which also falls while a rank only waits.
+    ``alternation``: share of time in which exactly one device works (at least half as much as it does at most), of
+    that in which any does.
 
     ``strays[]``: ``{pid, index, home, bytes, home_bytes, busy}`` of processes with memory on another rank's device.
     """
