@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = _("gpumon watch [--pid PID | --replay FILE] [options] [-- COMMAND …]")
     parser.epilog = _(
         "Without --pid, --replay and a COMMAND whatever uses a GPU is watched for 30 s. A COMMAND is started in this "
-        "terminal and followed with everything it starts; Ctrl+C is for it. With --json what it prints goes to "
-        "standard error."
+        "terminal and followed with everything it starts; Ctrl+C is for it, and its exit code is in the report. With "
+        "--json what it prints goes to standard error."
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--pid", type=_pid, metavar="PID", help=_("a process that runs, with everything below it"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Event
@@ -59,6 +60,7 @@ def live(
     demand = Demand(1.0 / (hz or USUAL_HZ), pids=() if target.pid is None else (target.pid,))
     watcher: Watcher | None = None
     energy = _Energy()
+    quickest_s = math.inf
     with supervised(scenario, demand, clock) as supervisor:
         begin_s = last_s = judged_s = clock.now().monotonic_s
         while not stop.is_set() and not target.ended():
@@ -78,8 +80,9 @@ def live(
                 watcher.add(sample)
                 energy.add(sample)
                 _count(seen, sample)
+                quickest_s = min(quickest_s, sample.cost.sweep_s)
                 if hz is None and seen.samples == 8:
-                    demand = _paced(demand, sample)
+                    demand = _paced(demand, quickest_s)
                     supervisor.set_demand(demand)
                 if last_s - judged_s >= JUDGE_S:
                     judged_s = last_s
@@ -179,9 +182,9 @@ def _count(seen: Seen, sample: Sample) -> None:
     seen.foreign = seen.foreign or any(one.presence is ProcessPresence.FOREIGN for one in sample.processes)
 
 
-def _paced(demand: Demand, sample: Sample) -> Demand:
+def _paced(demand: Demand, sweep_s: float) -> Demand:
     """Read less often where a sweep takes long."""
-    wanted_s = min(_SLOWEST_S, sample.cost.sweep_s / _SHARE)
+    wanted_s = min(_SLOWEST_S, sweep_s / _SHARE)
     return demand if wanted_s <= demand.interval_s else Demand(wanted_s, pids=demand.pids)
 
 

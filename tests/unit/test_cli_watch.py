@@ -272,3 +272,15 @@ def test_what_another_users_process_hides_is_said(
         monkeypatch.setattr("os.geteuid", lambda: 1000)
     run(["watch", "--pid", str(os.getpid()), "--seconds", "0.5", "--hz", "10"])
     assert "belongs to somebody" in capsys.readouterr().err
+
+
+def test_a_process_of_a_scripted_machine_is_followed(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--scenario", "one-gpu-training", "--pid", "41207", "--seconds", "1", "--hz", "10", "--json"]
+    run(["watch", *arguments])
+    found = document(capsys)
+    (job,) = found["facts"]["jobs"]
+    assert job["subject"] == "pid 41207"
+    assert job["program"]["framework"] == "PyTorch"
+    assert found["facts"]["gpus"]
+    assert found["facts"]["os"]["family"] in ("linux", "windows", "macos")
+    assert found["facts"]["watch"]["energy_j"]["GPU 0"] > 0

@@ -36,6 +36,12 @@ ENOUGH_S: Final = 8.0
 #: … and when it has been the same for so long. A new one must last longer: while a change passes through the
 #: window, what is seen is a mixture.
 AGREED_S, CHANGED_S = 3.0, 5.0
+#: A program that has just begun imports its framework, reads its data, compiles: that it does nothing on a GPU yet says
+#: nothing before it is so old; where its age is unknown, before it was seen for so long.
+START_UP_S, UNKNOWN_START_S = 30.0, 15.0
+_NOT_YET: Final = frozenset(("code-runs-on-cpu", "no-gpu-workload", "workload-cpu-bound-by-environment"))
+#: Busy for less than this share of the time nothing was done on a GPU.
+_WORKS: Final = 0.05
 #: Two ways to tell when a process started differ by less (boot time and ticks on Linux).
 _SAME_START_S: Final = 2.0
 #: What is judged by itself, to notice another kind of work under the same load.
@@ -124,7 +130,8 @@ class Watcher:
             self._said = (said, now_s, now_utc_s)
         steady_s = _steady_s(jobs, finding, window.seconds)
         is_change = bool(self._turns) and _key(self._turns[-1].finding) != said
-        needs_s = max(0.0, ENOUGH_S - steady_s, (CHANGED_S if is_change else AGREED_S) - (now_s - self._said[1]))
+        enough_s = max(ENOUGH_S - steady_s, self._start_up_s(window, jobs, finding))
+        needs_s = max(0.0, enough_s, (CHANGED_S if is_change else AGREED_S) - (now_s - self._said[1]))
         if is_change and other is None and not self._last_agrees(finding):
             needs_s = max(needs_s, CHANGED_S)
         if needs_s == 0.0:
@@ -142,6 +149,22 @@ class Watcher:
 
     def _judged(self, window: Window, recent_s: float) -> Behaviour:
         return judge_window(window, self._pid, self._given, self._rules, recent_s)
+
+    def _start_up_s(self, window: Window, jobs: Sequence[Mapping[str, Any]], finding: Finding | None) -> float:
+        """How long the program may still be starting, where nothing of it was seen on a GPU."""
+        job = _job_of(jobs, finding)
+        activity = job.get("activity") if job is not None else None
+        busy = activity.get("busy") if isinstance(activity, Mapping) else None
+        works = isinstance(busy, int | float) and busy >= _WORKS
+        if self._turns and any(_key(turn.finding) == _key(finding) for turn in self._turns):
+            return 0.0
+        if job is None or (finding is None and works) or (finding is not None and finding.code not in _NOT_YET):
+            return 0.0
+        pid = job.get("program", {}).get("pid")
+        started = next((one.last.started_utc_s for one in window.processes if one.pid == pid), None)
+        if started is None:
+            return UNKNOWN_START_S - window.seconds
+        return START_UP_S - (float(window.utc_s[-1]) - started)
 
     def _last_agrees(self, finding: Finding | None) -> bool:
         """Whether the last seconds alone say so too: a mixture of old and new work may say a third thing."""
@@ -214,9 +237,14 @@ def _same_start(seen_utc_s: float | None, wanted_utc_s: float) -> bool:
 
 
 def _steady_s(jobs: Sequence[Mapping[str, Any]], finding: Finding | None, seen_s: float) -> float:
-    """How much was judged of the job that the finding is about, else of the first one; everything without a job."""
-    subject = finding.subject if finding is not None else ""
-    job = next((job for job in jobs if job.get("subject") == subject), jobs[0] if jobs else None)
+    """How much was judged of the job that the finding is about; everything without a job."""
+    job = _job_of(jobs, finding)
     program = job.get("program") if job is not None else None
     seconds = program.get("seconds") if isinstance(program, Mapping) else None
     return float(seconds) if isinstance(seconds, int | float) else seen_s
+
+
+def _job_of(jobs: Sequence[Mapping[str, Any]], finding: Finding | None) -> Mapping[str, Any] | None:
+    """The job that a finding is about, else the first one; None without any."""
+    subject = finding.subject if finding is not None else ""
+    return next((job for job in jobs if job.get("subject") == subject), jobs[0] if jobs else None)

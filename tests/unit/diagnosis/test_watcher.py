@@ -15,8 +15,8 @@ from gpumon_gui.diagnosis.behaviour.rolling import Rolling, window_of
 from gpumon_gui.diagnosis.behaviour.spans import STEADY
 from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Verdict, Watcher
 from gpumon_gui.diagnosis.behaviour.window import Window
-from tests.unit.diagnosis.test_made_up_workloads import COPYING, HEALTHY, INSIDE, TINY
-from tests.unit.diagnosis.workloads import PID, record, then
+from tests.unit.diagnosis.test_made_up_workloads import COPYING, FOUR_BUSY, HEALTHY, TINY
+from tests.unit.diagnosis.workloads import PID, after, record, then
 
 
 def watched(samples: Sequence[Sample], watcher: Watcher | None = None, every_s: float = 1.0) -> list[Verdict]:
@@ -48,7 +48,7 @@ def times(verdicts: Sequence[Verdict], begin_utc_s: float) -> list[tuple[float, 
 
 
 def test_a_verdict_is_stable_within_twenty_seconds_and_says_how_long_it_needs() -> None:
-    samples = record(INSIDE, seconds=30.0)
+    samples = record(FOUR_BUSY, seconds=30.0)
     verdicts = watched(samples)
     first = next(index for index, verdict in enumerate(verdicts) if verdict.stable)
     assert first <= 20
@@ -62,9 +62,9 @@ def test_a_verdict_is_stable_within_twenty_seconds_and_says_how_long_it_needs() 
 @pytest.mark.parametrize(
     ("first", "second", "codes"),
     [
-        (HEALTHY, INSIDE, [None, "input-pipeline-bound"]),
-        (INSIDE, HEALTHY, ["input-pipeline-bound", None]),
-        (TINY, INSIDE, ["workload-too-small", "input-pipeline-bound"]),
+        (HEALTHY, FOUR_BUSY, [None, "input-pipeline-bound"]),
+        (FOUR_BUSY, HEALTHY, ["input-pipeline-bound", None]),
+        (TINY, FOUR_BUSY, ["workload-too-small", "input-pipeline-bound"]),
         (TINY, COPYING, ["workload-too-small", "host-to-device-transfer-bound"]),
     ],
 )
@@ -87,7 +87,7 @@ def test_a_program_that_goes_on_alike_has_one_verdict() -> None:
 
 
 def test_spans_lie_in_what_was_seen_and_name_their_finding() -> None:
-    samples = record(INSIDE, seconds=25.0)
+    samples = record(FOUR_BUSY, seconds=25.0)
     last = watched(samples)[-1]
     assert {span.code for span in last.spans} >= {STEADY, "input-pipeline-bound"}
     subjects = {finding.subject for finding in last.behaviour.diagnosis.findings}
@@ -97,7 +97,7 @@ def test_spans_lie_in_what_was_seen_and_name_their_finding() -> None:
 
 
 def test_a_replay_that_is_rewound_starts_over() -> None:
-    samples = record(INSIDE, seconds=20.0)
+    samples = record(FOUR_BUSY, seconds=20.0)
     watcher = Watcher(PID)
     watched(samples, watcher)
     watcher.add(samples[0])
@@ -110,7 +110,7 @@ def test_a_replay_that_is_rewound_starts_over() -> None:
 
 
 def test_another_process_with_the_same_pid_is_another_one() -> None:
-    samples = record(INSIDE, seconds=14.0)
+    samples = record(FOUR_BUSY, seconds=14.0)
     started = next(process.started_utc_s for process in samples[0].processes if process.pid == PID)
     assert started is not None
     watcher = Watcher(PID, started_utc_s=started - 500)
@@ -147,7 +147,7 @@ def same(one: Window, other: Window) -> None:
 
 
 def test_a_window_that_grew_and_forgot_is_that_of_its_samples() -> None:
-    samples = record(INSIDE, seconds=90.0)
+    samples = record(FOUR_BUSY, seconds=90.0)
     rolling = Rolling()
     early: Window | None = None
     for sample in samples:
@@ -164,7 +164,7 @@ def test_a_window_that_grew_and_forgot_is_that_of_its_samples() -> None:
 
 
 def test_what_came_late_or_went_has_gaps_not_zeros() -> None:
-    samples = record(INSIDE, seconds=10.0)
+    samples = record(FOUR_BUSY, seconds=10.0)
     bare = [replace(sample, processes=()) if index % 2 else sample for index, sample in enumerate(samples)]
     window = window_of(bare)
     for track in window.processes:
@@ -201,7 +201,7 @@ def jobs(samples: Sequence[Sample], pid: int | None) -> list[dict[str, object]]:
 
 
 def test_work_that_nobody_is_listed_for_is_that_of_the_only_program() -> None:
-    samples = unlisted(record(INSIDE, seconds=20.0))
+    samples = unlisted(record(FOUR_BUSY, seconds=20.0))
     for pid in (PID, None):
         (job,) = jobs(samples, pid)
         assert job["subject"] == f"pid {PID}"
@@ -225,14 +225,14 @@ def test_whose_work_it_is_among_several_is_not_guessed() -> None:
             sample,
             processes=(*sample.processes, replace(sample.processes[0], pid=7777, ppid=1, started_utc_s=5.0)),
         )
-        for sample in unlisted(record(INSIDE, seconds=20.0))
+        for sample in unlisted(record(FOUR_BUSY, seconds=20.0))
     ]
     for pid in (PID, None):
         assert not any("presumed" in job["program"] for job in jobs(both, pid))  # type: ignore[operator]
 
 
 def test_somebody_else_listed_means_that_the_list_can_be_trusted() -> None:
-    samples = record(INSIDE, seconds=20.0)
+    samples = record(FOUR_BUSY, seconds=20.0)
     own = unlisted(samples)
     listed = [
         replace(
@@ -245,3 +245,29 @@ def test_somebody_else_listed_means_that_the_list_can_be_trusted() -> None:
         for sample, full in zip(own, samples, strict=True)
     ]
     assert not any(job["program"].get("presumed") for job in jobs(listed, PID))  # type: ignore[attr-defined]
+
+
+def test_a_program_that_has_just_begun_is_not_said_to_stay_off_the_gpu() -> None:
+    samples = record(after(25.0, FOUR_BUSY), seconds=50.0)
+    young = [
+        replace(
+            sample,
+            processes=tuple(replace(process, started_utc_s=samples[0].utc_s) for process in sample.processes),
+        )
+        for sample in samples
+    ]
+    assert [what for _when, what in times(watched(young), young[0].utc_s)] == ["input-pipeline-bound"]
+
+
+def test_a_program_that_has_run_for_long_is_judged_soon_where_it_stays_off_the_gpu() -> None:
+    samples = record(after(60.0, FOUR_BUSY), seconds=20.0)
+    old = [
+        replace(
+            sample,
+            processes=tuple(replace(process, started_utc_s=samples[0].utc_s - 600) for process in sample.processes),
+        )
+        for sample in samples
+    ]
+    said = times(watched(old), old[0].utc_s)
+    assert said[0][0] <= 20
+    assert said[0][1] in ("code-runs-on-cpu", "workload-cpu-bound-by-environment")
