@@ -198,11 +198,12 @@ def _idle_end(source: Recorded, first: int, last: int) -> int:
 
 
 class _Energy:
-    """Joules per device, by its own counter where it has one, else power times time."""
+    """Joules per device: what its own counter rose by, else power times time."""
 
     def __init__(self) -> None:
-        self._before: dict[str, tuple[float, float | None, float | None]] = {}
-        self.joules: dict[str, float] = {}
+        self._before: dict[str, tuple[float, float | None]] = {}  # time, watts
+        self._counter: dict[str, tuple[float, float]] = {}  # first, last
+        self._by_power: dict[str, float] = {}
 
     def add(self, sample: Sample) -> None:
         """Take a sample."""
@@ -211,15 +212,18 @@ class _Energy:
             if device is None or info.parent is not None:
                 continue
             name = f"GPU {info.index}"
-            now = (sample.monotonic_s, number(device.values.get("energy_j")), number(device.values.get("power_w")))
-            before = self._before.get(name)
-            self._before[name] = now
-            if before is None:
-                continue
-            if now[1] is not None and before[1] is not None and now[1] >= before[1]:
-                spent = now[1] - before[1]
-            elif now[2] is not None and before[2] is not None:
-                spent = (now[2] + before[2]) / 2 * (now[0] - before[0])
-            else:
-                continue
-            self.joules[name] = self.joules.get(name, 0.0) + spent
+            counted, power = number(device.values.get("energy_j")), number(device.values.get("power_w"))
+            if counted is not None:
+                first, last = self._counter.get(name, (counted, counted))
+                self._counter[name] = (first if counted >= last else counted, counted)  # a driver that was reloaded
+            before_s, before_w = self._before.get(name, (sample.monotonic_s, None))
+            self._before[name] = (sample.monotonic_s, power)
+            if power is not None and before_w is not None:
+                spent = (power + before_w) / 2 * (sample.monotonic_s - before_s)
+                self._by_power[name] = self._by_power.get(name, 0.0) + spent
+
+    @property
+    def joules(self) -> dict[str, float]:
+        """By device; one of which nothing is known is not there."""
+        counted = {name: last - first for name, (first, last) in self._counter.items() if last > first}
+        return {**self._by_power, **counted}
