@@ -140,4 +140,5 @@ RULE = Rule(
     watch=_watch,
     needs=((f"signal:{_BRAKE}", f"signal:{_LIMIT}"),),
     advise=_advise,
+    explains=("multi-gpu-straggler",),
 )

@@ -104,5 +104,5 @@ RULE = Rule(
     watch=_watch,
     needs=((f"signal:{_SAID}",),),
     advise=_advise,
-    explains=("gpu-power-throttling",),
+    explains=("gpu-power-throttling", "multi-gpu-straggler"),
 )

@@ -14,11 +14,12 @@ from gpumon_gui.diagnosis.behaviour.window import Series, Window
 from gpumon_gui.diagnosis.behaviour.work import Work, work_of
 
 _BUSY: Final = 0.95
-#: Memory traffic of a kernel that only looks at a flag.
-_NO_MEMORY: Final = 0.015
+#: Memory traffic of a kernel that only looks at a flag: the counter of an H200 shows some millionths. NVML gives whole
+#: percents.
+_NO_MEMORY: Final = 0.005
 #: A GPU that is given nothing to do exchanges 2 MB/s with the host (H200 at rest, with the readings themselves);
 #: feeding it with the smallest kernels takes some 90 MB/s.
-_NO_TRAFFIC: Final = 6e6
+_NO_TRAFFIC: Final = 4e6
 #: Figures are means over so long, and over three samples at least.
 _SMOOTH_S: Final = 1.5
 _SMOOTH_SAMPLES: Final = 3.1
