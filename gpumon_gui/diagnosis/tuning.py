@@ -82,7 +82,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         TORCH: (
             (
                 N_(
-                    "More processes do not help once all cores are full: make each sample cheaper. Store images at the "
+                    "PyTorch: more processes do not help once all cores are full: make each sample cheaper. Store "
+                    "images at the "
                     "size that is used, decode them on the GPU, and do what is possible with the whole batch there."
                 ),
                 "images = torchvision.io.decode_jpeg(data, device='cuda')\n"
@@ -92,7 +93,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         TENSORFLOW: (
             (
                 N_(
-                    "More parallel calls do not help once all cores are full: make each sample cheaper. Keep decoded "
+                    "TensorFlow: more parallel calls do not help once all cores are full: make each sample cheaper. "
+                    "Keep decoded "
                     "data with cache(), and augment on the GPU with layers inside the model."
                 ),
                 "dataset = dataset.map(decode).cache().shuffle(…).batch(…)\n"
@@ -105,7 +107,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         TORCH: (
             (
                 N_(
-                    "Many small files are slow on any disk: copy the data to a local SSD, or pack them into few large "
+                    "PyTorch: many small files are slow on any disk; copy the data to a local SSD, or pack them into "
+                    "few large "
                     "files (WebDataset, LMDB, Parquet) that are read from front to back."
                 ),
                 "dataset = webdataset.WebDataset('shards-{000000..000099}.tar').decode('torchrgb')",
@@ -114,7 +117,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         TENSORFLOW: (
             (
                 N_(
-                    "Many small files are slow on any disk: copy the data to a local SSD, pack them into TFRecord "
+                    "TensorFlow: many small files are slow on any disk; copy the data to a local SSD, pack them into "
+                    "TFRecord "
                     "files "
                     "of 100 to 200 MB, read several at once, and keep what fits into memory with cache()."
                 ),
@@ -209,7 +213,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
     "cuda-graphs": {
         TORCH: (
             (
-                N_("With fixed shapes, a CUDA graph starts all kernels of a step at once."),
+                N_("PyTorch: with fixed shapes, a CUDA graph starts all kernels of a step at once."),
                 "graph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n    output = model(static_input)",
             ),
         ),
@@ -259,7 +263,9 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
     "convolutions": {
         TORCH: (
             (
-                N_("Convolutions of fixed size: let cuDNN choose once, and use the layout of the tensor cores."),
+                N_(
+                    "PyTorch, convolutions of fixed size: let cuDNN choose once, and use the layout of the tensor cores."
+                ),
                 "torch.backends.cudnn.benchmark = True\nmodel = model.to(memory_format=torch.channels_last)",
             ),
         ),
@@ -268,7 +274,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         TORCH: (
             (
                 N_(
-                    "Look for places that wait for the GPU in each step: .item(), .cpu(), print(loss), if loss > …, "
+                    "PyTorch: look for places that wait for the GPU in each step: .item(), .cpu(), print(loss), if "
+                    "loss > …, "
                     "and "
                     "copies without non_blocking. Collect values on the GPU and read them every 100 steps."
                 ),
@@ -282,7 +289,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         TENSORFLOW: (
             (
                 N_(
-                    "Look for places that wait for the GPU in each step: .numpy(), print, callbacks per batch. Put "
+                    "TensorFlow: look for places that wait for the GPU in each step: .numpy(), print, callbacks per "
+                    "batch. Put "
                     "several "
                     "steps into one call."
                 ),
@@ -292,7 +300,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         JAX: (
             (
                 N_(
-                    "Look for places that wait for the GPU in each step: float(loss), print, block_until_ready(). Read "
+                    "JAX: look for places that wait for the GPU in each step: float(loss), print, "
+                    "block_until_ready(). Read "
                     "values every 100 steps."
                 ),
                 "",
@@ -337,14 +346,17 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
     "pauses": {
         TORCH: (
             (
-                N_("Evaluate less often, on the GPU, and compute metrics there instead of on the CPU."),
+                N_("PyTorch: evaluate less often, on the GPU, and compute metrics there instead of on the CPU."),
                 "with torch.inference_mode():\n    metric.to('cuda').update(model(batch), target)",
             ),
-            (N_("Save checkpoints beside the training."), "torch.distributed.checkpoint.async_save(state, path)"),
+            (
+                N_("PyTorch: save checkpoints beside the training."),
+                "torch.distributed.checkpoint.async_save(state, path)",
+            ),
         ),
         TENSORFLOW: (
             (
-                N_("Evaluate less often, and save checkpoints in the background."),
+                N_("TensorFlow: evaluate less often, and save checkpoints in the background."),
                 "model.fit(…, "
                 "validation_freq=5)\ntf.train.CheckpointOptions(experimental_enable_async_checkpoint=True)",
             ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.behaviour.causes.picture import amount, counts, look, shares
+from gpumon_gui.diagnosis.behaviour.measured import parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
@@ -14,6 +15,9 @@ from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
 _LEAST_S = 4.0
 _ONE_CORE, _COMPUTES = 0.8, 1.7
 _LONG_S = 15.0
+_IDLE = 0.005
+#: A context, with the libraries' work spaces, takes 250 to 700 MiB (measured: 450 MiB on an H200).
+_CONTEXT = 1.2e9
 #: A program that has opened the GPU may be starting (compiling, reading data).
 _OPENED_S = 8.0
 _START_S = 40.0
@@ -33,7 +37,7 @@ def watch(view: View) -> Outcome:
         return Lacks(("window.seen.devices",))
     if seen.cores is None:
         return Lacks(("job.cpu.cores",))
-    if seen.busy is not None and seen.busy >= 0.005:
+    if max(seen.busy or 0.0, seen.kernels or 0.0) >= _IDLE:
         return CLEAR
     if seen.cores < _ONE_CORE:
         return CLEAR
@@ -43,6 +47,9 @@ def watch(view: View) -> Outcome:
         *shares(view, "job.activity.busy", "job.cpu.machine"),
     )
     if view.known("job.activity.device"):
+        held = [one.number("job_bytes") or 0.0 for one in parts(view, "job.memory.devices")]
+        if max(held, default=0.0) > _CONTEXT:
+            return CLEAR  # more than an opened GPU takes: model or data are there
         return _opened(seen.main or 0.0, seen.seconds, values, evidence)
     if seen.seconds < _LEAST_S:
         return Lacks(("job.program.seconds",))

@@ -91,11 +91,12 @@ def watch(view: View) -> Outcome:
     }[kind]
     evidence = (
         *shares(view, "job.activity.busy", "job.activity.kernels", "job.activity.fill"),
-        *counts(
-            view, "job.cpu.cores", "job.cpu.main", "job.cpu.workers", "job.cpu.workers_cores", "job.activity.power_w"
-        ),
+        *counts(view, "job.cpu.cores", "job.cpu.main"),
+        *(counts(view, "job.cpu.workers", "job.cpu.workers_cores", "job.cpu.workers_full") if seen.workers else ()),
+        *counts(view, "job.activity.power_w"),
         *shares(view, "job.phases.low_level", "job.phases.high_level"),
-        *speeds(view, "job.transfers.rx_bytes_per_s", "job.cpu.read_bytes_per_s"),
+        *speeds(view, "job.transfers.rx_bytes_per_s"),
+        *(speeds(view, "job.cpu.read_bytes_per_s") if seen.reads else ()),
     )
     severity = Severity.INFO if confidence is Confidence.LOW else None
     return Hit(confidence, evidence, values, severity=severity, title=title)
@@ -151,8 +152,9 @@ def advise(view: View, hit: Hit) -> tuple[Step, ...]:
     kind = hit.values.get("kind", "unknown")
     machine = int(view.number("job.cpu.machine_cores") or 0)
     now = int(view.number("job.cpu.workers") or 0)
-    # Twice as many as now, but a core each, less one for the program itself.
-    more = max(2, min(max(4, 2 * now), machine - 1)) if machine else max(4, 2 * now)
+    # Twice as many as now, half of the cores where there are none yet; less one core for the program itself.
+    more = max(4, 2 * now or machine // 2)
+    more = max(2, min(more, machine - 1)) if machine else more
     topics = {
         "few": ("measure-loader", "workers", "cheaper-transforms"),
         "all": ("measure-loader", "cheaper-transforms"),
