@@ -29,9 +29,10 @@ class Started:
     def __init__(self, words: Sequence[str], *, quiet_stdout: bool = False) -> None:
         self._words = tuple(words)
         try:
-            self._process = subprocess.Popen(
-                self._words, env=users_variables(os.environ, own()), stdout=2 if quiet_stdout else None
-            )
+            with _own_libraries_hidden():
+                self._process = subprocess.Popen(
+                    self._words, env=users_variables(os.environ, own()), stdout=2 if quiet_stdout else None
+                )
         except (OSError, ValueError) as error:
             message = _("{program}: cannot be started ({detail}).")
             raise GpumonError(message.format(program=printable(self._words[0]), detail=strerror(error))) from error
@@ -76,6 +77,23 @@ class Started:
             return
         with contextlib.suppress(OSError):
             self._process.send_signal(signal.SIGTERM if sys.platform == "win32" else number)
+
+
+@contextlib.contextmanager
+def _own_libraries_hidden() -> Iterator[None]:
+    """On Windows a frozen program's folder is searched for DLLs, and children inherit that: they would load ours."""
+    _search_dlls_in(None)
+    try:
+        yield
+    finally:
+        _search_dlls_in(getattr(sys, "_MEIPASS", None))
+
+
+def _search_dlls_in(folder: str | None) -> None:
+    if sys.platform == "win32" and hasattr(sys, "_MEIPASS"):
+        import ctypes  # only here: a frozen program on Windows
+
+        ctypes.WinDLL("kernel32").SetDllDirectoryW(folder)
 
 
 def _numbers() -> list[int]:

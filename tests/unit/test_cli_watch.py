@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from gpumon_gui.cli.main import run
+from gpumon_gui.telemetry.recording.writer import RecordingWriter
+from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, TINY
+from tests.unit.diagnosis.workloads import record, then
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 DEMO = Path(__file__).parents[2] / "resources" / "demo" / "h200-training.gpumon"
@@ -284,3 +287,37 @@ def test_a_process_of_a_scripted_machine_is_followed(capsys: pytest.CaptureFixtu
     assert found["facts"]["gpus"]
     assert found["facts"]["os"]["family"] in ("linux", "windows", "macos")
     assert found["facts"]["watch"]["energy_j"]["GPU 0"] > 0
+
+
+def test_what_changed_on_the_way_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "run.gpumon"
+    writer = RecordingWriter(file, {"system": "Windows 11"})
+    for sample in record(then(TINY, 40.0, FOUR_BUSY), seconds=75.0):
+        writer.append(sample)
+    writer.close()
+    assert run(["watch", "--replay", str(file)]) == 1
+    out = capsys.readouterr().out
+    assert out.index("input-pipeline-bound") < out.index("What changed meanwhile") < out.index("workload-too-small")
+    run(["watch", "--replay", str(file), "--json"])
+    found = document(capsys)
+    assert [turn["code"] for turn in found["facts"]["watch"]["turns"]] == ["workload-too-small", "input-pipeline-bound"]
+    assert found["facts"]["os"]["family"] == "windows"
+
+
+@posix
+def test_ctrl_c_ends_watching_a_process_with_the_report() -> None:
+    process = subprocess.Popen(
+        gpumon("watch", "--pid", str(os.getpid()), "--scenario", "one-gpu-training", "--json"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()  # the first verdict: it has samples
+        process.send_signal(signal.SIGINT)
+        out, _err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert line.startswith("gpumon: ")
+    assert json.loads(out)["facts"]["watch"]["samples"] > 10
