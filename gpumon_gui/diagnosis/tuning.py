@@ -264,7 +264,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         TORCH: (
             (
                 N_(
-                    "PyTorch, convolutions of fixed size: let cuDNN choose once, and use the layout of the tensor cores."
+                    "PyTorch, convolutions of fixed size: let cuDNN choose once, and use the layout of the tensor "
+                    "cores."
                 ),
                 "torch.backends.cudnn.benchmark = True\nmodel = model.to(memory_format=torch.channels_last)",
             ),

@@ -158,6 +158,8 @@ STORIES = (
     Story("large batches, slowly loaded", steps(1.6, 3.5, main=1.0, rx=4e8), FEEDING, seconds=40, unclear=EVERY),
     Story("starts kernels beside loaders", steps(0.006, 0.004, fill=0.5, main=1.0, rx=4e8, workers=(0.12,) * 6), ""),
     Story("nearly fed", steps(0.1, 0.025, main=1.0, rx=4e8, workers=(0.15,) * 8), ""),
+    Story("loaders started anew", FOUR_BUSY, FEEDING, machine=Machine(renewed_s=6.0)),
+    Story("loaders started anew keep up", steps(0.1, 0.02, workers=(0.4,) * 4), "", machine=Machine(renewed_s=6.0)),
     Story("on the CPU", lambda _t: Now(main=10.5, held=0.0), ON_CPU, machine=Machine(on_gpu=False)),
 )
 CASES = [
@@ -176,3 +178,27 @@ def test_the_cause_is_named_and_no_other(story: Story, card: str, hertz: float) 
         assert story.expect in codes, said(found)
     wrong = (codes if story.expect else slows(found)) & MINE - {story.expect}
     assert not wrong, said(found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lost_samples_and_uneven_times_change_no_verdict(seed: int) -> None:
+    chance = random.Random(seed)
+    for program, expect in ((FOUR_BUSY, {FEEDING}), (HEALTHY, set()), (TINY, {SMALL}), (COPYING, {COPIES})):
+        samples = [sample for sample in record(program, hertz=10.0) if chance.random() < 0.4]
+        assert {finding.code for finding in findings(samples)} & MINE == expect
+
+
+def test_the_loading_processes_are_counted_at_a_time() -> None:
+    found = findings(record(FOUR_BUSY, machine=Machine(renewed_s=6.0)))
+    assert found[0].code == FEEDING
+    assert "4 loading processes" in found[0].title.format(**found[0].values)
+
+
+def test_every_program_on_a_gpu_gets_its_own_verdict() -> None:
+    samples = record(FOUR_BUSY, machine=Machine(other_busy=0.3))
+    subjects = {finding.subject for finding in findings(samples, None) if finding.code == FEEDING}
+    assert subjects == {f"pid {PID}"}
+
+
+def test_a_short_look_says_nothing_yet() -> None:
+    assert not sure(findings(record(FOUR_BUSY, seconds=2.0)))

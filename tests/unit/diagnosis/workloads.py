@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
@@ -100,7 +100,8 @@ Program = Callable[[float], Now]
 
 @dataclass(frozen=True)
 class Machine:
-    """Cores, what else runs, and another program on the same GPU (share of its time, with its own kernels)."""
+    """Cores, what else runs, and another program on the same GPU (share of its time, with its own kernels).
+    ``renewed_s``: loading processes are started anew so often."""
 
     cores: int = 12
     other_busy: float = 0.0
@@ -109,7 +110,7 @@ class Machine:
     on_gpu: bool = True
     seed: int = 1
     other_pid: int = 5000
-    extra: tuple[tuple[str, float], ...] = field(default=())
+    renewed_s: float = 0.0
 
 
 def record(
@@ -258,9 +259,10 @@ def _processes(
             "process_cpu": noisy(cpu),
             "process_read_bytes_per_s": _r(float(get["read"][since].mean()) / len(now.workers)),
         }
+        generation = int(since.stop * STEP_S / machine.renewed_s) if machine.renewed_s else 0
         found.append(
             ProcessSample(
-                PID + 1 + index,
+                PID + 1 + index + 100 * generation,
                 1.8e9 - 90,
                 "python",
                 ProcessPresence.RUNNING,

@@ -121,8 +121,8 @@ def _limit(view: View, seen: Picture, busy: float) -> tuple[str, Confidence] | N
         return "inside", by_kernels.get(seen.size, Confidence.LOW) if seen.uneven else Confidence.MEDIUM
     if (seen.main or 0.0) >= FULL_CORE:
         # One thread at its limit may also be a loop that starts kernels, or phases of other work.
-        if seen.workers or busy >= FED:
-            return None  # loading processes that are not at their limit keep up
+        if seen.workers or busy >= FED or seen.alone is not True:
+            return None  # loading processes that are not at their limit keep up; others may take the GPU's time
         if seen.uneven:
             once = 1 <= seen.gaps < 3 or (seen.turns is not None and seen.turns < 3)
             if once or seen.size not in ("full", None):

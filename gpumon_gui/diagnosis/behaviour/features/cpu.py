@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -22,8 +22,9 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     busiest process that uses a GPU (or of the program itself), ``main_full``: share of samples in which that is a core
     or more.
 
-    ``workers``: processes of the job without a GPU that work, ``workers_listed`` all of them, ``workers_cores`` their
-    CPU, ``workers_full`` how many of them have their core full, ``worker_high`` the busiest one's CPU.
+    ``workers``: processes of the job without a GPU that work at a time, ``workers_listed`` all of them,
+    ``workers_cores`` their CPU, ``workers_full`` how many of them have their core full, ``worker_high`` the busiest
+    one's CPU.
 
     ``age_s``: of the main process at the end of the window (absent where its start is not known).
 
@@ -41,8 +42,8 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     programs = on_gpu or [track for track in known if track.pid == scene.job.pid] or known[:1]
     main = max(programs, key=lambda track: mean(track.series["process_cpu"]) or 0.0)
     workers = [track for track in known if not track.uses and track not in programs]
-    loads = [_while_present(track) for track in workers]
-    at_work = [load for load in loads if load >= _AT_WORK]
+    at_work = [track for track in workers if _load(track) >= _AT_WORK]
+    full = [track for track in workers if _load(track) >= FULL_CORE]
     cores = total([track.series["process_cpu"] for track in known], length)
     there = cores[np.isfinite(cores)]
     return {
@@ -53,11 +54,11 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "programs": len(programs),
         "age_s": _age(main, float(scene.window.utc_s[-1])),
         "threads": rounded(mean(main.series.get("process_threads")), 0),
-        "workers": len(at_work),
-        "workers_listed": len(workers),
-        "workers_cores": rounded(sum(loads), 2),
-        "workers_full": sum(load >= FULL_CORE for load in loads),
-        "worker_high": rounded(max(loads), 2) if loads else None,
+        "workers": _at_once(at_work),
+        "workers_listed": _at_once(workers),
+        "workers_cores": rounded(_together(workers, length), 2),
+        "workers_full": _at_once(full),
+        "worker_high": rounded(max(map(_load, workers)), 2) if workers else None,
         "read_bytes_per_s": _rate(scene.job.processes, "process_read_bytes_per_s", length),
         "write_bytes_per_s": _rate(scene.job.processes, "process_write_bytes_per_s", length),
         **_machine(scene, mean(cores)),
@@ -69,9 +70,19 @@ def _age(track: ProcessTrack, now_utc_s: float) -> float | None:
     return None if started is None else rounded(max(0.0, now_utc_s - started), 0)
 
 
-def _while_present(track: ProcessTrack) -> float:
-    """Its share of the time it was there; workers are started anew for each epoch."""
+def _load(track: ProcessTrack) -> float:
+    """Cores, of the time it was there: some programs start their workers anew for each epoch."""
     return mean(track.series["process_cpu"]) or 0.0
+
+
+def _at_once(tracks: Sequence[ProcessTrack]) -> int:
+    """How many there were at a time, mostly."""
+    return round(float(np.mean(np.sum([track.present for track in tracks], axis=0)))) if tracks else 0
+
+
+def _together(tracks: Sequence[ProcessTrack], length: int) -> float:
+    """Their cores, over the whole time."""
+    return float(np.nan_to_num(total([track.series["process_cpu"] for track in tracks], length)).mean())
 
 
 def _machine(scene: Scene, own: float | None) -> dict[str, Any]:
