@@ -195,7 +195,8 @@ class _Status:
             if not self._has_said or key != self._said:
                 self._has_said, self._said = True, key
                 _clear()
-                say(_("{time}: {verdict}").format(time=duration(at_s), verdict=sentence(verdict.primary)))
+                code = f" ({verdict.primary.code})" if verdict.primary is not None else ""
+                say(_("{time}: {verdict}").format(time=duration(at_s), verdict=sentence(verdict.primary)) + code)
         if self._line:
             parts = [duration(at_s), *_load(sample)]
             if verdict is None or not verdict.stable:
