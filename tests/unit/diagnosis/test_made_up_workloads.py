@@ -11,7 +11,7 @@ import pytest
 from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.behaviour.judge import judge
 from gpumon_gui.diagnosis.finding import Confidence, Finding, Severity
-from tests.unit.diagnosis.workloads import CARDS, PID, Machine, Now, Program, after, record, steps, then
+from tests.unit.diagnosis.workloads import CARDS, PID, Machine, Now, Program, after, record, side_by_side, steps, then
 
 FEEDING = "input-pipeline-bound"
 SMALL = "workload-too-small"
@@ -202,3 +202,25 @@ def test_every_program_on_a_gpu_gets_its_own_verdict() -> None:
 
 def test_a_short_look_says_nothing_yet() -> None:
     assert not sure(findings(record(FOUR_BUSY, seconds=2.0)))
+
+
+def turns(first: bool, length_s: float) -> Program:
+    return lambda now_s: Now(kernels=float((now_s % (2 * length_s) < length_s) == first), main=1.0)
+
+
+@pytest.mark.parametrize("card", ["H200", "laptop"])
+@pytest.mark.parametrize(
+    ("one", "two", "expect"),
+    [
+        pytest.param(FOUR_BUSY, FOUR_BUSY, {FEEDING}, id="both starve"),
+        pytest.param(HEALTHY, HEALTHY, set(), id="both healthy"),
+        pytest.param(TINY, TINY, set(), id="small kernels may be waiting for each other"),
+        pytest.param(turns(True, 0.5), turns(False, 0.5), set(), id="short turns"),
+        pytest.param(turns(True, 2.0), turns(False, 2.0), set(), id="long turns"),
+        pytest.param(HEALTHY, lambda _t: Now(kernels=0.92, fill=0.3, memory=0.15, main=1.0), set(), id="one waits"),
+    ],
+)
+def test_two_ranks_are_one_program(one: Program, two: Program, expect: set[str], card: str) -> None:
+    first, second = record(one, CARDS[card]), record(two, CARDS[card], Machine(seed=2))
+    found = findings(side_by_side(first, second))
+    assert {finding.code for finding in found} & MINE == expect, said(found)

@@ -7,6 +7,9 @@ import pytest
 from tests.benchmarks.score_traces import COPIES, TRACES, WHOLE, Labelled, load, said, score
 
 LABELLED = load(TRACES)
+RECORDINGS = TRACES.parent / "recordings"
+#: Recorded afterwards, of other workloads: what only some instruments show may be missing without them.
+RECORDED = load(RECORDINGS) if RECORDINGS.exists() else []
 #: float32 or 16 bits draw alike: without hardware counters nobody can tell which units compute.
 UNDECIDABLE = {("fp32_no_tensor_cores", copy) for copy in ("no gpm", "no gpm+putil")}
 #: True besides what is expected: after the failure the program holds its memory and rests.
@@ -44,3 +47,12 @@ def test_every_finding_shows_figures_and_times() -> None:
 
 def test_the_copies_are_poorer() -> None:
     assert set(COPIES) == {WHOLE, "1 Hz", "no gpm", "no putil", "no gpm+putil", "10 % lost", "first 8 s"}
+
+
+@pytest.mark.parametrize("label", RECORDED, ids=lambda label: label.path.name)
+def test_later_recordings_get_their_verdict(label: Labelled) -> None:
+    for scored in score(label):
+        assert not scored.bugs
+        assert not scored.wrong, f"{scored.copy}: {said(scored)}"
+        if scored.copy in (WHOLE, "1 Hz", "no putil", "10 % lost"):
+            assert not scored.missing, f"{scored.copy}: {said(scored)}"

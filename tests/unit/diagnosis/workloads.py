@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -32,6 +32,7 @@ from gpumon_gui.core.values import Reading, Value
 
 STEP_S = 0.02
 KEY = DeviceKey("pci:00000000:01:00.0")
+SECOND = DeviceKey("pci:00000000:02:00.0")
 PID = 4000
 
 
@@ -370,3 +371,28 @@ def steps(
         )
 
     return run
+
+
+def side_by_side(first: Sequence[Sample], second: Sequence[Sample]) -> list[Sample]:
+    """Two ranks of one launcher, a card each."""
+    joined = []
+    for one, two in zip(first, second, strict=True):
+        info, device = two.inventory[0], two.devices[KEY]
+        processes = tuple(
+            replace(
+                process,
+                pid=process.pid + 1000,
+                ppid=process.ppid + 1000 if process.ppid is not None and process.ppid >= PID else process.ppid,
+                uses=tuple(replace(use, pid=use.pid + 1000, device=SECOND) for use in process.uses),
+            )
+            for process in two.processes
+        )
+        joined.append(
+            replace(
+                one,
+                inventory=(*one.inventory, replace(info, key=SECOND, index=1)),
+                devices=MappingProxyType({KEY: one.devices[KEY], SECOND: replace(device, key=SECOND)}),
+                processes=one.processes + processes,
+            )
+        )
+    return joined
