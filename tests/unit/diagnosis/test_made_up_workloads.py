@@ -222,5 +222,5 @@ def turns(first: bool, length_s: float) -> Program:
 )
 def test_two_ranks_are_one_program(one: Program, two: Program, expect: set[str], card: str) -> None:
     first, second = record(one, CARDS[card]), record(two, CARDS[card], Machine(seed=2))
-    found = findings(side_by_side(first, second))
+    found = findings(side_by_side(first, second), None)
     assert {finding.code for finding in found} & MINE == expect, said(found)
