@@ -17,6 +17,7 @@ _NEEDED = (
     "_internal/PySide6/plugins/platforms/qwindows.dll",
     "_internal/PySide6/translations/qtbase_zh_CN.qm",
     "_internal/gpumon_gui/diagnosis/probe_scripts/probe.py",
+    "_internal/gpumon_gui/diagnosis/probe_scripts/proof.py",
     "_internal/resources/icons/app.svg",
     "_internal/resources/locale/zh_CN/LC_MESSAGES/gpumon.mo",
     "licences/components.txt",

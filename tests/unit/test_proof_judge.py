@@ -319,3 +319,33 @@ def test_missing_figures_are_left_out() -> None:
 def test_small_memory_still_shows_steps() -> None:
     card = Card(used=int(2.5 * GIB), context=300 * (1 << 20))
     assert judge(claims(), samples(card)).devices[0].seen.steps is not None
+
+
+def test_windows_counters_twice_a_second_prove_by_engine_time() -> None:
+    """WDDM: NVML has no memory per process, Windows' counters have engine time per process and are renewed at 2 Hz."""
+    nothing = Missing(Reason.DRIVER_MODEL, "nvml")
+    card = Card(shows_memory=False, others={70: lambda _at: 0.04}, values={"gpu_utilization": nothing}, lag_s=0.5)
+    assert verdict(judge(claims(), samples(card, hz=2.0)))[:2] == (Outcome.PROVEN, Why.OWN_WORK)
+    liar = replace(card, works=False)
+    assert verdict(judge(claims(), samples(liar, hz=2.0)))[:2] == (Outcome.NOT_SEEN, Why.NO_RISE)
+
+
+def test_results_and_work_space_beside_the_blocks_hide_no_steps() -> None:
+    found = []
+    for sample in samples(Card(own_pid=None)):
+        devices = {}
+        for key, device in sample.devices.items():
+            used = device.values["memory_used_bytes"]
+            assert isinstance(used, Reading)
+            assert not isinstance(used.value, str)
+            more = (150 << 20) if used.value > Card().used + Card().context + (50 << 20) else 0
+            devices[key] = replace(
+                device, values={**device.values, "memory_used_bytes": Reading(used.value + more, "nvml")}
+            )
+        found.append(replace(sample, devices=devices))
+    proof = judge(claims(), found, CONTAINER)
+    assert verdict(proof)[:2] == (Outcome.PROVEN, Why.DEVICE_STEPS)
+    steps = proof.devices[0].seen.steps
+    assert steps is not None
+    assert steps.fitting == 4
+    assert steps.more == pytest.approx(150 << 20, rel=0.05)
