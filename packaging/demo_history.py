@@ -113,14 +113,15 @@ def fill(path: Path, machine: Machine) -> None:
     ends = {level.number: machine.until_s - machine.until_s % level.stretch_s for level in LEVELS}
     for card in range(-1, machine.gpus):
         with store._changing():
-            device = store._device(HOST_INFO if card < 0 else info(card), machine.until_s)
-            store._device(HOST_INFO if card < 0 else info(card), first_s)
+            device = store._device(HOST_INFO if card < 0 else info(card), first_s, machine.until_s - 1)
         for level in LEVELS:
             from_s = max(first_s, machine.until_s - kept_s[level.number])
             from_s -= from_s % level.stretch_s
             until_s = ends[level.number] if level.number else machine.until_s
             time_s = np.arange(from_s, until_s, level.step_s, dtype=np.float64)
             time_s = time_s[(time_s >= first_s) & ~asleep(time_s)]
+            if not len(time_s):
+                continue
             made = host_figures(time_s, machine.seed) if card < 0 else figures(time_s, card, machine.seed)
             for metric, values, spread in made:
                 _write(store, level, device, METRIC_NUMBERS[metric], time_s, values, spread)

@@ -54,6 +54,11 @@ class Table:
         self._seen[second] = True
         self._fresh.add(second)
 
+    def extent(self) -> tuple[int, int]:
+        """The first and the last second with a sample."""
+        seen = np.flatnonzero(self._seen)
+        return int(seen[0]), int(seen[-1])
+
     def rows(self, base_s: int) -> dict[int, Rows]:
         """Metric number → seconds; a metric that never had a value is left out."""
         seconds = np.flatnonzero(self._seen)
@@ -90,10 +95,6 @@ class Stretch:
 
     base_s: int
     tables: dict[tuple[DeviceKey, str], Table]
-
-    def rows(self) -> list[tuple[DeviceInfo, dict[int, Rows]]]:
-        """Every table as rows."""
-        return [(table.info, table.rows(self.base_s)) for table in self.tables.values()]
 
 
 class Intake:

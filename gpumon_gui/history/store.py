@@ -157,8 +157,10 @@ class HistoryStore:
                 raise
 
     def _pack_stretch(self, stretch: Stretch) -> None:
-        for info, by_metric in stretch.rows():
-            self._merge(self._device(info, stretch.base_s), stretch.base_s, by_metric)
+        for table in stretch.tables.values():
+            first, last = (stretch.base_s + second for second in table.extent())
+            device = self._device(table.info, first, last)
+            self._merge(device, stretch.base_s, table.rows(stretch.base_s))
         self._connection.execute("DELETE FROM fresh WHERE session = ? AND start_s = ?", (self._session, stretch.base_s))
 
     def _merge(self, device: int, base_s: int, by_metric: dict[int, Rows]) -> None:
@@ -179,7 +181,7 @@ class HistoryStore:
     def _write_fresh(self, base_s: int, table: Table, seconds: tuple[int, ...]) -> None:
         columns = table.columns(seconds)
         data = pack_batch(table.numbers, seconds, columns)
-        device = self._device(table.info, base_s + seconds[-1])
+        device = self._device(table.info, base_s + seconds[0], base_s + seconds[-1])
         self._connection.execute(
             "INSERT INTO fresh (session, device, start_s, data) VALUES (?, ?, ?, ?)",
             (self._session, device, base_s, data),
@@ -205,15 +207,15 @@ class HistoryStore:
             ],
         )
 
-    def _device(self, info: DeviceInfo, second: int) -> int:
-        """The row of a device: the same card by UUID, else by key, else (a Windows LUID changes with each start) by
-        name among those that have nothing better."""
+    def _device(self, info: DeviceInfo, first_s: int, last_s: int) -> int:
+        """The row of a device that was seen from a second to a second: the same card by UUID, else by key, else (a
+        Windows LUID changes with each start) by name among those that have nothing better."""
         identity = (info.key, info.uuid or "")
         found = self._devices.get(identity)
         if found is None:
             found = self._find_device(info)
             if found is None:
-                found = self._new_device(info, second)
+                found = self._new_device(info, first_s)
             else:
                 self._connection.execute(
                     "UPDATE device SET key = ?, name = ?, vendor = ?, kind = ?, pci = ?,"
@@ -223,7 +225,7 @@ class HistoryStore:
             self._devices[identity] = found
         self._connection.execute(
             "UPDATE device SET last_s = max(last_s, ?), first_s = min(first_s, ?) WHERE id = ?",
-            (second, second, found),
+            (last_s, first_s, found),
         )
         return found
 

@@ -462,3 +462,14 @@ def test_software_adapters_are_told_apart(path: Path) -> None:
     store.finish(intake, [])
     store.close()
     assert [device.kind for device in contents(path).devices] == ["unknown", "software"]
+
+
+def test_the_span_that_is_kept_is_told_to_the_second(path: Path) -> None:
+    store, intake = HistoryStore(path), Intake()
+    for second in range(START + 100, START + 130):
+        intake.add(sample_at(second))
+    store.write(intake, [])
+    assert (contents(path).first_s, contents(path).last_s) == (START + 100, START + 129)
+    store.finish(intake, [])
+    store.close()
+    assert (contents(path).first_s, contents(path).last_s) == (START + 100, START + 129)

@@ -1,0 +1,728 @@
+"""The History page in the real window: zoom, pan, cross-hair, markers, export, compare, empty, off."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QAction, QGuiApplication, QImage, QWheelEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog, QMessageBox
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
+from gpumon_gui.bridge.history import History
+from gpumon_gui.bridge.history_reader import ExportForm
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core import messages
+from gpumon_gui.core.clock import FakeClock
+from gpumon_gui.history.marker import Marker, MarkerKind
+from gpumon_gui.history.reading import Span
+from gpumon_gui.history.retention import HistoryOptions
+from gpumon_gui.history.schema import DAY_S, HOUR_S
+from gpumon_gui.ui.charts.history_plot import AXIS_WIDTH
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.pages.history import HistoryPage
+from gpumon_gui.ui.theme import Scheme, Theme
+from tests.conftest import packaging_module
+from tests.qt.samples import START_UTC_S, device_key, make_sample
+from tests.qt.test_main_window import RecordingOrigin
+from tests.qt.test_stretch import LONGER, Longer, cut, settle
+
+NOW_S = START_UTC_S + 8 * HOUR_S  # a quarter of an hour ends
+DAYS = 4
+PATIENCE_MS = 8000
+
+
+@pytest.fixture(scope="session")
+def demo() -> ModuleType:
+    return packaging_module("demo_history")
+
+
+@pytest.fixture(scope="session")
+def month(demo: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Four days of two scripted cards; a copy is taken where something is changed."""
+    path = tmp_path_factory.mktemp("history") / "history.db"
+    demo.fill(path, demo.Machine(2, float(DAYS), int(NOW_S)))
+    return path
+
+
+@pytest.fixture
+def feed(qapp: QApplication) -> Iterator[Feed]:
+    made = Feed()
+    made.set_status(FeedStatus(FeedState.LIVE))
+    yield made
+    made.deleteLater()
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock(NOW_S)
+
+
+@pytest.fixture
+def window(feed: Feed, qtbot: QtBot) -> Iterator[MainWindow]:
+    translation = Translation()
+    theme = Theme()
+    theme.set_scheme(Scheme.LIGHT)
+    made = MainWindow(feed, theme, translation, RecordingOrigin())
+    qtbot.addWidget(made)
+    made.resize(1280, 800)
+    made.show()
+    made.activateWindow()
+    qtbot.waitUntil(made.isActiveWindow, timeout=5000)
+    made.show_page("history")
+    yield made
+    assert made.close_down()
+    translation.set_language("en")
+    theme.set_scheme(Scheme.SYSTEM)
+    theme.deleteLater()
+    translation.deleteLater()
+
+
+@pytest.fixture
+def page(window: MainWindow) -> HistoryPage:
+    made = window.pages["history"]
+    assert isinstance(made, HistoryPage)
+    return made
+
+
+@pytest.fixture
+def make_history(clock: FakeClock) -> Iterator[Callable[..., History]]:
+    made: list[History] = []
+
+    def make(path: Path, **more: object) -> History:
+        made.append(History(path, clock, **more))  # type: ignore[arg-type]
+        return made[-1]
+
+    yield make
+    for history in made:
+        assert history.close()
+        history.deleteLater()
+
+
+@pytest.fixture
+def filled(page: HistoryPage, month: Path, make_history: Callable[..., History], qtbot: QtBot) -> HistoryPage:
+    """The page over four days of two cards, read only."""
+    page.set_history(make_history(month, is_written=False))
+    page.set_range(DAY_S)
+    wait_for(page, qtbot)
+    return page
+
+
+def wait_for(page: HistoryPage, qtbot: QtBot) -> None:
+    """Until what is on show is the answer to what was asked."""
+
+    def is_there() -> bool:
+        span, reading = page.span, page.reading
+        return reading is not None and not page._is_asking and abs(reading.span.left_s - span.left_s) < 2.0
+
+    qtbot.waitUntil(is_there, timeout=PATIENCE_MS)
+    settle()
+
+
+def keep(history: History, utc_s: float) -> None:
+    """A sample of one GPU, written now."""
+    history.offer(dataclasses.replace(make_sample(1), utc_s=utc_s))
+    history.flush()
+
+
+def _says(page: HistoryPage, text: str) -> bool:
+    return text in page.message.text
+
+
+def place(page: HistoryPage, share: float, metric: int = 0) -> QPoint:
+    """A point of the canvas: so far from the left edge of the plots, in the middle of one of them."""
+    chart = list(page.stack.charts.values())[metric]
+    x = AXIS_WIDTH + share * page.stack.columns()
+    return QPoint(round(x), chart.y() + chart.plot.y() + chart.plot.height() // 2)
+
+
+def wheel(page: HistoryPage, share: float, turns: int, modifiers: Qt.KeyboardModifier | None = None) -> None:
+    position = QPointF(place(page, share))
+    event = QWheelEvent(
+        position,
+        page.stack.canvas.mapToGlobal(position),
+        QPoint(),
+        QPoint(0, 120 * turns),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier if modifiers is None else modifiers,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(page.stack.canvas, event)
+
+
+def trigger(page: HistoryPage, menu: str, text: str) -> None:
+    """Choose an entry of one of the page's menus."""
+    shown = page._menus[menu]
+    shown.aboutToShow.emit()
+    action = next(action for action in shown.actions() if text in action.text())
+    assert action.isEnabled()
+    action.trigger()
+
+
+# -- what is shown
+
+
+def test_a_day_of_the_first_card_is_shown_with_its_figures(filled: HistoryPage) -> None:
+    assert filled.device is not None
+    assert filled.device.name == "NVIDIA H200"
+    assert filled.device_button.text() == "GPU 0"
+    assert filled.shown_metrics == ("gpu_utilization", "memory_used_bytes", "power_w", "temperature_c")
+    reading = filled.reading
+    assert reading is not None
+    assert abs(reading.span.length_s - DAY_S) < 2
+    power = reading.figures["power_w"]
+    assert 30 <= power.low <= power.mean <= power.high < 800
+    said = filled.readout.text()
+    assert "In this span" in said
+    assert "Energy" in said
+    assert "kWh" in said
+    assert "mean" in filled.stack.charts["power_w"].figure.text
+    assert "GPU 0 Power: mean" in filled.stack.charts["power_w"].accessibleName()
+    assert filled.stack.accessibleName().startswith("History of GPU 0, ")
+    assert filled.size_label.text.startswith("History: ")
+    assert "since" in filled.size_label.text
+    assert filled.delete_button.isHidden()  # this file is only looked at
+
+
+def test_curve_band_and_axis_are_drawn(filled: HistoryPage) -> None:
+    plot = filled.stack.charts["gpu_utilization"].plot
+    image = plot.grab().toImage()
+    colours = {image.pixelColor(x, y).name() for x in range(60, image.width(), 2) for y in range(0, image.height(), 2)}
+    assert len(colours) > 8
+    labels = [text for _x, text in filled.stack.axis.labels()]
+    assert len(labels) >= 4
+    assert any(":" in text for text in labels)
+    assert plot.drawing.labels == ("100 %", "50 %", "0 %")
+
+
+def test_a_gap_is_a_gap(filled: HistoryPage, qtbot: QtBot, demo: ModuleType) -> None:
+    """While the machine was off nothing is drawn, and the cross-hair says so."""
+    filled.set_range(7 * DAY_S)
+    wait_for(filled, qtbot)
+    series = filled.reading.series["power_w"]  # type: ignore[union-attr]
+    assert np.isnan(series.mean).any()
+    off = [at for at in np.arange(NOW_S - DAYS * DAY_S, NOW_S, 600.0) if demo.asleep(np.array([at]))[0]]
+    filled.stack.set_cursor_at(float(off[len(off) // 2]))
+    assert "Power	—" in filled.readout.text()
+
+
+def test_another_device_and_other_charts(filled: HistoryPage, qtbot: QtBot) -> None:
+    trigger(filled, "device", "GPU 1")
+    wait_for(filled, qtbot)
+    assert filled.device_button.text() == "GPU 1"
+    trigger(filled, "metrics", "SM activity")
+    assert filled.shown_metrics[-1] == "sm_activity"
+    trigger(filled, "metrics", "Power")
+    assert "power_w" not in filled.shown_metrics
+    trigger(filled, "device", "CPU and memory")
+    wait_for(filled, qtbot)
+    assert list(filled.shown_metrics) == ["cpu_utilization", "ram_used_bytes"]
+    trigger(filled, "device", "GPU 0")
+    wait_for(filled, qtbot)
+    assert filled.shown_metrics[-1] == "sm_activity"  # the choice is kept
+
+
+def test_what_has_no_value_cannot_be_chosen(filled: HistoryPage) -> None:
+    menu = filled._menus["metrics"]
+    menu.aboutToShow.emit()
+    enabled = {action.text(): action.isEnabled() for action in menu.actions()}
+    assert enabled["Fan"] is False
+    assert enabled["SM clock"] is True
+
+
+# -- moving
+
+
+def test_each_range_is_shown(filled: HistoryPage, qtbot: QtBot) -> None:
+    for button in filled.range_choice._group.buttons():
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        wait_for(filled, qtbot)
+        seconds = filled.range_choice._group.id(button)
+        assert abs(filled.span.length_s - seconds) < 1
+        assert not filled.now_button.isEnabled()
+
+
+def test_the_wheel_zooms_at_the_pointer(filled: HistoryPage, qtbot: QtBot) -> None:
+    before = filled.span
+    at_s = filled.stack.utc_at(place(filled, 0.25).x())
+    wheel(filled, 0.25, 3)
+    wait_for(filled, qtbot)
+    after = filled.span
+    assert after.length_s == pytest.approx(before.length_s / 1.3**3, rel=1e-6)
+    assert filled.stack.utc_at(place(filled, 0.25).x()) == pytest.approx(at_s, abs=before.length_s / 1000)
+    wheel(filled, 0.25, -3)
+    wait_for(filled, qtbot)
+    assert filled.span.length_s == pytest.approx(before.length_s, rel=1e-6)
+
+
+def test_shift_and_wheel_pan(filled: HistoryPage, qtbot: QtBot) -> None:
+    before = filled.span
+    wheel(filled, 0.5, 1, Qt.KeyboardModifier.ShiftModifier)
+    wait_for(filled, qtbot)
+    assert filled.span.left_s == pytest.approx(before.left_s - before.length_s / 8, abs=1)
+
+
+def test_a_drag_zooms_to_the_part_and_a_double_click_goes_back(filled: HistoryPage, qtbot: QtBot) -> None:
+    left_s, right_s = (filled.stack.utc_at(place(filled, share).x()) for share in (0.4, 0.6))
+    canvas = filled.stack.canvas
+    QTest.mousePress(canvas, Qt.MouseButton.LeftButton, pos=place(filled, 0.4))
+    QTest.mouseMove(canvas, place(filled, 0.5))
+    QTest.mouseMove(canvas, place(filled, 0.6))
+    QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=place(filled, 0.6))
+    wait_for(filled, qtbot)
+    assert filled.span.left_s == pytest.approx(left_s, abs=60)
+    assert filled.span.right_s == pytest.approx(right_s, abs=60)
+    assert filled.now_button.isEnabled()
+    QTest.mouseDClick(canvas, Qt.MouseButton.LeftButton, pos=place(filled, 0.5))
+    wait_for(filled, qtbot)
+    assert filled.span.length_s == DAY_S
+    assert not filled.now_button.isEnabled()
+
+
+def test_shift_and_drag_pan(filled: HistoryPage, qtbot: QtBot) -> None:
+    before = filled.span
+    canvas, shift = filled.stack.canvas, Qt.KeyboardModifier.ShiftModifier
+    QTest.mousePress(canvas, Qt.MouseButton.LeftButton, shift, place(filled, 0.25))
+    QTest.mouseMove(canvas, place(filled, 0.5))
+    QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, shift, place(filled, 0.5))
+    wait_for(filled, qtbot)
+    assert filled.span.left_s == pytest.approx(before.left_s - before.length_s / 4, abs=before.length_s / 200)
+
+
+def test_everything_by_keyboard(filled: HistoryPage, qtbot: QtBot) -> None:
+    stack = filled.stack
+    stack.setFocus(Qt.FocusReason.TabFocusReason)
+    day = filled.span
+    QTest.keyClick(stack, Qt.Key.Key_Plus)
+    wait_for(filled, qtbot)
+    assert filled.span.length_s == pytest.approx(day.length_s / 1.3)
+    QTest.keyClick(stack, Qt.Key.Key_Minus)
+    wait_for(filled, qtbot)
+    assert filled.span.length_s == pytest.approx(day.length_s)
+    QTest.keyClick(stack, Qt.Key.Key_Left)
+    wait_for(filled, qtbot)
+    assert filled.span.right_s == pytest.approx(day.right_s - day.length_s / 8, abs=2)
+    QTest.keyClick(stack, Qt.Key.Key_PageUp)
+    wait_for(filled, qtbot)
+    QTest.keyClick(stack, Qt.Key.Key_Home)
+    wait_for(filled, qtbot)
+    assert filled.span.left_s == pytest.approx(NOW_S - DAYS * DAY_S, abs=2)
+    QTest.keyClick(stack, Qt.Key.Key_Right)
+    wait_for(filled, qtbot)
+    QTest.keyClick(stack, Qt.Key.Key_End)
+    wait_for(filled, qtbot)
+    assert filled.span.right_s == pytest.approx(NOW_S, abs=2)
+    QTest.keyClick(stack, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert stack.cursor_s == pytest.approx((filled.span.left_s + filled.span.right_s) / 2)
+    QTest.keyClick(stack, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert (stack.cursor_s or 0.0) > (filled.span.left_s + filled.span.right_s) / 2
+    assert "Power" in stack.accessibleDescription()
+    QTest.keyClick(stack, Qt.Key.Key_Escape)
+    assert stack.cursor_s is None
+    QTest.keyClick(stack, Qt.Key.Key_Plus)
+    QTest.keyClick(stack, Qt.Key.Key_Backspace)
+    wait_for(filled, qtbot)
+    assert filled.span.length_s == DAY_S
+
+
+def test_tab_reaches_every_control(filled: HistoryPage, window: MainWindow) -> None:
+    filled.device_button.setFocus(Qt.FocusReason.TabFocusReason)
+    reached = set()
+    for _step in range(60):
+        reached.add(window.focusWidget())
+        QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
+    for widget in (
+        filled.device_button,
+        filled.zoom_in_button,
+        filled.metrics_button,
+        filled.compare_button,
+        filled.export_button,
+        filled.stack,
+    ):
+        assert widget in reached, widget.accessibleName()
+
+
+def test_no_zoom_or_pan_leads_into_nothing(filled: HistoryPage, qtbot: QtBot) -> None:
+    for _step in range(80):
+        filled.stack.zoom(1.3, filled.span.right_s)
+    assert filled.span.length_s == 30.0
+    for _step in range(120):
+        filled.stack.zoom(1 / 1.3)
+    assert filled.span.length_s == 400.0 * DAY_S
+    for _step in range(30):
+        filled.stack.pan(5.0)
+    assert filled.span.right_s <= NOW_S + 1
+    for _step in range(30):
+        filled.stack.pan(-5.0)
+    assert filled.span.right_s > NOW_S - DAYS * DAY_S
+    filled.set_range(HOUR_S)
+    wait_for(filled, qtbot)
+
+
+def test_zooming_far_in_shows_seconds(filled: HistoryPage, qtbot: QtBot) -> None:
+    filled.show_span(NOW_S - 700, NOW_S - 400)
+    wait_for(filled, qtbot)
+    assert filled.reading is not None
+    assert filled.reading.step_s == 1
+    assert len(filled.reading.series["power_w"]) >= 300
+    assert "each second" in filled.span_label.text
+
+
+# -- the cross-hair
+
+
+def test_the_cross_hair_shows_every_figure_of_that_time(filled: HistoryPage, qtbot: QtBot) -> None:
+    canvas = filled.stack.canvas
+    QTest.mouseMove(canvas, place(filled, 0.5))
+    qtbot.waitUntil(lambda: filled.stack.cursor_s is not None, timeout=3000)
+    at = filled.stack.cursor_s
+    assert at == pytest.approx((filled.span.left_s + filled.span.right_s) / 2, abs=filled.span.length_s / 100)
+    said = filled.readout.text()
+    for name in ("GPU utilization", "Power", "SM clock", "PCIe received", "GPU temperature"):
+        assert name in said
+    assert "Energy" not in said
+    series = filled.reading.series["power_w"]  # type: ignore[union-attr]
+    assert at is not None
+    near = int(np.argmin(np.abs(series.time_s - at)))
+    assert f"{series.mean[near]:,.0f} W" in said
+
+
+# -- markers
+
+
+def test_markers_are_pointed_at_clicked_and_reached_by_key(filled: HistoryPage, qtbot: QtBot) -> None:
+    assert filled._markers
+    marker = filled._markers[1]
+    chart = next(iter(filled.stack.charts.values()))
+    spot = QPoint(round(filled.stack.x_of(marker.utc_s)), chart.y() + chart.plot.y() + 5)
+    assert filled.stack.marker_at(QPointF(spot)) == marker
+    QTest.mouseClick(filled.stack.canvas, Qt.MouseButton.LeftButton, pos=spot)
+    assert marker.sentence() in filled.message.text
+    assert filled.stack.cursor_s == marker.utc_s
+    filled.stack.setFocus()
+    QTest.keyClick(filled.stack, Qt.Key.Key_M)
+    assert filled._markers[2].sentence() in filled.message.text
+    QTest.keyClick(filled.stack, Qt.Key.Key_M, Qt.KeyboardModifier.ShiftModifier)
+    assert marker.sentence() in filled.message.text
+    assert filled.stack.marker_at(QPointF(spot.x(), spot.y() + 60)) is None
+
+
+# -- comparing
+
+
+def test_a_span_is_compared_with_the_day_before(filled: HistoryPage, qtbot: QtBot) -> None:
+    trigger(filled, "compare", "A day earlier")
+    qtbot.waitUntil(lambda: filled._other is not None, timeout=PATIENCE_MS)
+    other = filled._other
+    assert other is not None
+    assert other.span.left_s == pytest.approx(filled.span.left_s - DAY_S, abs=2)
+    drawing = filled.stack.charts["power_w"].plot.drawing
+    assert len(drawing.other) > 100
+    assert drawing.shift_s == pytest.approx(DAY_S, abs=2)
+    rows = {row.name: row for row in filled.readout.rows.rows}
+    assert len(rows["Power"].lines) == 2
+    assert len(rows["Energy"].lines) == 2
+    assert "kWh" in rows["Energy"].lines[1][0]
+    assert "Below:" in filled.readout.second.text
+    QTest.mouseMove(filled.stack.canvas, place(filled, 0.5))
+    assert len(filled.readout.rows.rows[0].lines) == 2
+    QTest.keyClick(filled, Qt.Key.Key_Escape)
+    assert filled._other is None
+    assert len(filled.stack.charts["power_w"].plot.drawing.other) == 0
+
+
+def test_a_kept_span_is_compared_with_another_card(filled: HistoryPage, qtbot: QtBot) -> None:
+    trigger(filled, "compare", "Keep what is on show")
+    qtbot.waitUntil(lambda: filled._other is not None, timeout=PATIENCE_MS)
+    kept = filled.span
+    trigger(filled, "device", "GPU 1")
+    wait_for(filled, qtbot)
+    compared = filled.other()
+    assert compared is not None
+    assert compared[0].number != filled.device.number  # type: ignore[union-attr]
+    assert compared[1] == kept
+    assert filled.readout.second.text.startswith("Below: GPU 0")
+    trigger(filled, "compare", "With nothing")
+    assert filled.other() is None
+
+
+# -- export
+
+
+def test_the_visible_span_is_exported(filled: HistoryPage, qtbot: QtBot, tmp_path: Path) -> None:
+    filled.show_span(NOW_S - 600, NOW_S - 300)
+    wait_for(filled, qtbot)
+    for form in ExportForm:
+        path = tmp_path / f"表 1.{form.value}"
+        filled.export(path, form)
+        qtbot.waitUntil(partial(_says, filled, f"Saved as {path}"), timeout=PATIENCE_MS)
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "表 1.csv").read_text(encoding="utf-8-sig"))))
+    assert len(rows) == 300
+    assert "power_w [watt] mean" in rows[0]
+    assert len(json.loads((tmp_path / "表 1.json").read_bytes())["time_utc_s"]) == 300
+    image = QImage(str(tmp_path / "表 1.png"))
+    assert image.width() > 900
+    assert sorted(file.suffix for file in tmp_path.iterdir()) == [".csv", ".json", ".png"]
+
+
+def test_the_export_dialog_takes_the_form_from_the_name(filled: HistoryPage, qtbot: QtBot, tmp_path: Path) -> None:
+    trigger(filled, "export", "JSON")
+    dialog = filled.findChild(QFileDialog)
+    assert dialog is not None
+    assert dialog.defaultSuffix() == "json"
+    dialog.fileSelected.emit(str(tmp_path / "x.json"))
+    dialog.close()
+    qtbot.waitUntil(lambda: "Saved as" in filled.message.text, timeout=PATIENCE_MS)
+    assert json.loads((tmp_path / "x.json").read_bytes())["schema"] == "gpumon-history/1"
+
+
+def test_a_failed_export_is_one_clear_message(filled: HistoryPage, qtbot: QtBot, tmp_path: Path) -> None:
+    filled.export(tmp_path / "no" / "x.csv", ExportForm.CSV)
+    qtbot.waitUntil(lambda: "cannot be written" in filled.message.text, timeout=PATIENCE_MS)
+    assert str(tmp_path / "no" / "x.csv") in filled.message.text
+
+
+def test_ctrl_c_copies_the_figures(filled: HistoryPage) -> None:
+    filled.stack.setFocus()
+    QTest.keyClick(filled.stack, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = QGuiApplication.clipboard().text()
+    assert "Power\t" in copied
+    assert " W" in copied
+
+
+# -- nothing, off, on again
+
+
+def test_without_a_history_the_page_says_why(page: HistoryPage) -> None:
+    page.set_history(None, "A recording is on show.")
+    assert "No history" in page.empty.text()
+    assert "A recording is on show." in page.empty.text()
+    assert not page.export_button.isVisible()
+
+
+def test_an_empty_history_explains_itself_and_fills(
+    page: HistoryPage, make_history: Callable[..., History], tmp_path: Path, clock: FakeClock, qtbot: QtBot, feed: Feed
+) -> None:
+    history = make_history(tmp_path / "new" / "history.db")
+    page.set_history(history)
+    qtbot.waitUntil(lambda: not page._is_asking, timeout=PATIENCE_MS)
+    assert "No history yet" in page.empty.text()
+    assert not page.off_bar.text
+    for number in range(3):
+        sample = dataclasses.replace(make_sample(number + 1, gpus=2), utc_s=NOW_S - 30 + number)
+        feed.push(sample)
+        history.offer(sample)
+    wait_for(page, qtbot)
+    assert page.device_button.text() == "GPU 0"
+    assert page.reading is not None
+    qtbot.waitUntil(lambda: "power_w" in page.reading.series, timeout=PATIENCE_MS)  # type: ignore[union-attr]
+    assert "at most" in page.size_label.text
+    assert page.delete_button.isVisible()
+
+
+def test_new_samples_appear_while_the_page_looks_at_now(
+    page: HistoryPage, make_history: Callable[..., History], tmp_path: Path, clock: FakeClock, qtbot: QtBot
+) -> None:
+    history = make_history(tmp_path / "history.db")
+    page.set_history(history)
+    keep(history, NOW_S - 100.0)
+    wait_for(page, qtbot)
+    asked: list[object] = []
+    history.answered.connect(asked.append)
+    clock.advance(20.0)
+    with qtbot.waitSignal(history.written, timeout=PATIENCE_MS):
+        history.offer(dataclasses.replace(make_sample(2), utc_s=NOW_S + 15.0))
+        history.flush()
+    page.refresh()
+    qtbot.waitUntil(lambda: bool(asked), timeout=PATIENCE_MS)
+    assert page.reading is not None
+    assert page.reading.span.right_s == pytest.approx(NOW_S + 20.0)
+
+
+def test_a_hidden_page_asks_and_draws_nothing(
+    filled: HistoryPage, window: MainWindow, month: Path, qtbot: QtBot
+) -> None:
+    asked: list[object] = []
+    assert filled._history is not None
+    filled._history.answered.connect(asked.append)
+    window.show_page("performance")
+    filled.refresh()
+    filled._on_written()
+    filled.set_range(HOUR_S)
+    settle()
+    assert asked == []
+    window.show_page("history")
+    qtbot.waitUntil(lambda: bool(asked), timeout=PATIENCE_MS)
+
+
+def test_off_because_of_a_locked_file_and_on_again(
+    page: HistoryPage,
+    make_history: Callable[..., History],
+    tmp_path: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("gpumon_gui.core.database.BUSY_S", 0.05)
+    monkeypatch.setattr("gpumon_gui.bridge.history_writer.RETRY_S", 0.0)
+    path = tmp_path / "history.db"
+    history = make_history(path)
+    page.set_history(history)
+    with qtbot.waitSignal(history.written, timeout=PATIENCE_MS):
+        keep(history, NOW_S - 50)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    keep(history, NOW_S - 49)
+    qtbot.waitUntil(lambda: "in use by another program" in page.off_bar.text, timeout=PATIENCE_MS)
+    assert page.off_bar.text.startswith("History is off: ")
+    other.execute("ROLLBACK")
+    other.close()
+    qtbot.waitUntil(lambda: page.off_bar.text == "", timeout=PATIENCE_MS)
+    page._ask()
+    qtbot.waitUntil(lambda: _seconds(page) == 2, timeout=PATIENCE_MS)  # what came meanwhile is there too
+
+
+def _seconds(page: HistoryPage) -> int:
+    figures = None if page.reading is None else page.reading.figures.get("power_w")
+    if figures is None:
+        page._ask()
+        return 0
+    if figures.covered_s != 2:
+        page._ask()
+    return round(figures.covered_s)
+
+
+def test_a_damaged_file_is_put_aside_and_told(
+    page: HistoryPage, make_history: Callable[..., History], tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "history.db"
+    path.write_bytes(b"this is no database" * 1000)
+    history = make_history(path)
+    page.set_history(history)
+    qtbot.waitUntil(lambda: "damaged" in page.off_bar.text, timeout=PATIENCE_MS)  # the reader found it first
+    keep(history, NOW_S - 50)
+    wait_for(page, qtbot)
+    qtbot.waitUntil(lambda: "was kept as" in page.off_bar.text, timeout=PATIENCE_MS)
+    (aside,) = tmp_path.glob("history-corrupt-*.db")
+    assert aside.read_bytes() == b"this is no database" * 1000
+    assert history.status.is_kept
+
+
+def test_a_newer_file_switches_the_history_off_and_stays_as_it_is(
+    page: HistoryPage, make_history: Callable[..., History], tmp_path: Path, month: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "history.db"
+    path.write_bytes(month.read_bytes())
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA user_version = 2")
+    connection.close()
+    before = path.read_bytes()
+    history = make_history(path)
+    page.set_history(history)
+    history.offer(make_sample(1))
+    qtbot.waitUntil(lambda: "made by a newer GPUMon" in page.off_bar.text, timeout=PATIENCE_MS)
+    assert "made by a newer GPUMon" in page.empty.text()
+    assert path.read_bytes() == before
+
+
+def test_switched_off_in_the_settings_and_on_again(
+    page: HistoryPage, make_history: Callable[..., History], tmp_path: Path, qtbot: QtBot
+) -> None:
+    history = make_history(tmp_path / "history.db")
+    page.set_history(history)
+    with qtbot.waitSignal(history.written, timeout=PATIENCE_MS):
+        keep(history, NOW_S - 50)
+    history.set_options(HistoryOptions(is_on=False))
+    qtbot.waitUntil(lambda: "switched off in the settings" in page.off_bar.text, timeout=PATIENCE_MS)
+    history.set_options(HistoryOptions(seconds_s=HOUR_S))
+    qtbot.waitUntil(lambda: page.off_bar.text == "", timeout=PATIENCE_MS)
+
+
+def test_everything_is_deleted_after_a_question(
+    page: HistoryPage, make_history: Callable[..., History], tmp_path: Path, qtbot: QtBot
+) -> None:
+    history = make_history(tmp_path / "history.db")
+    page.set_history(history)
+    keep(history, NOW_S - 50)
+    wait_for(page, qtbot)
+    QTest.mouseClick(page.delete_button, Qt.MouseButton.LeftButton)
+    box = page.findChild(QMessageBox)
+    assert box is not None
+    delete = next(button for button in box.buttons() if button.text() == "Delete")
+    QTest.mouseClick(delete, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "No history yet" in page.empty.text() and page.empty.isVisible(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not page._contents.devices and not page._is_asking, timeout=PATIENCE_MS)
+
+
+def test_markers_are_kept_with_the_samples(
+    page: HistoryPage, make_history: Callable[..., History], tmp_path: Path, qtbot: QtBot
+) -> None:
+    history = make_history(tmp_path / "history.db")
+    page.set_history(history)
+    history.add_marker(
+        Marker(NOW_S - 60, MarkerKind.ALERT, "lost", "{n} is lost.", (("n", "GPU 0"),), "", device_key())
+    )
+    keep(history, NOW_S - 50)
+    wait_for(page, qtbot)
+    qtbot.waitUntil(lambda: [m.sentence() for m in page._markers] == ["GPU 0 is lost."], timeout=PATIENCE_MS)
+
+
+def test_show_span_goes_to_the_device_and_time_of_a_finding(
+    filled: HistoryPage, qtbot: QtBot, demo: ModuleType
+) -> None:
+    filled.show_span(NOW_S - 5000, NOW_S - 4000, demo.info(1).key)
+    wait_for(filled, qtbot)
+    assert filled.device_button.text() == "GPU 1"
+    assert filled.span == Span(NOW_S - 5000, NOW_S - 4000)
+
+
+# -- look
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN", LONGER])
+@pytest.mark.parametrize("size", [(1280, 800), (900, 600)])
+def test_nothing_is_cut(
+    filled: HistoryPage,
+    window: MainWindow,
+    language: str,
+    size: tuple[int, int],
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    if language == LONGER:
+        monkeypatch.setitem(messages._state, "catalogue", Longer())
+        window.retranslate()
+    else:
+        window.set_language(language)
+    window.resize(*size)
+    settle()
+    trigger(filled, "compare", messages._("A week earlier"))
+    wait_for(filled, qtbot)
+    assert cut(window) == []
+
+
+@pytest.mark.parametrize("scheme", [Scheme.DARK, Scheme.LIGHT])
+def test_the_plots_follow_the_theme(filled: HistoryPage, window: MainWindow, scheme: Scheme) -> None:
+    window.set_scheme(scheme)
+    settle()
+    plot = filled.stack.charts["gpu_utilization"].plot
+    colour = plot.grab().toImage().pixelColor(plot.width() - 3, 3)
+    assert (colour.lightness() < 128) == (scheme is Scheme.DARK)
+
+
+def test_menus_name_their_entries(filled: HistoryPage) -> None:
+    for menu in filled._menus.values():
+        menu.aboutToShow.emit()
+        assert all(action.text() or action.isSeparator() for action in menu.actions() if isinstance(action, QAction))
