@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
 from pathlib import Path
 from shutil import which
 
@@ -93,26 +92,18 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _given(arguments: argparse.Namespace) -> Document:
-    from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
+    from gpumon_gui.diagnosis.given import Given, combined  # only loaded when asked for
 
-    document = facts_file.load(arguments.facts) if arguments.facts is not None else Document()
-    if arguments.log is not None:
-        document = with_log(document, arguments.log)
-    if arguments.profile is not None:
-        from gpumon_gui.diagnosis.profiles.read import read as read_profile
-
-        profile = read_profile(arguments.profile)
-        document = replace(
-            document,
-            facts={**document.facts, **profile.facts},
-            origins={**document.origins, **profile.origins},
+    reads_input = arguments.log == "-"
+    document = combined(
+        Given(
+            facts=arguments.facts,
+            log=Path(arguments.log) if arguments.log is not None and not reads_input else None,
+            profile=arguments.profile,
+            scripts=tuple(arguments.script or ()),
         )
-    if arguments.script:
-        from gpumon_gui.diagnosis.script.check import check  # only loaded when asked for
-
-        for script in arguments.script:
-            document = check(script).merge_into(document)
-    return document
+    )
+    return with_log(document, "-") if reads_input else document
 
 
 def _live(arguments: argparse.Namespace) -> Document:
@@ -146,9 +137,10 @@ def _live(arguments: argparse.Namespace) -> Document:
         gateway = LiveGateway()
         document = collect(gateway, Options(wanted), tell, stop)
         if not arguments.no_proof:
-            from gpumon_gui.cli.proof import proved  # only loaded when asked for
+            from gpumon_gui.diagnosis.proof.proved import proved  # only loaded when asked for
+            from gpumon_gui.telemetry.instruments import LiveInstruments
 
-            document = proved(gateway, document, tell, stop)
+            document = proved(gateway, document, LiveInstruments, tell, stop)
         if sys.stderr.isatty():
             console.say("\r\x1b[K", end="")
         if stop.is_set():

@@ -24,7 +24,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from gpumon_gui.cli.proof import LiveInstruments
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
@@ -37,6 +36,7 @@ from gpumon_gui.diagnosis.proof.run import Options, Proven, Target, prove_one, w
 from gpumon_gui.diagnosis.report import text
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
+from gpumon_gui.telemetry.instruments import LiveInstruments
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 
 HERE = Path(__file__).parent / "workloads"

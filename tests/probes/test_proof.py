@@ -11,7 +11,6 @@ from threading import Event
 import pytest
 
 from gpumon_gui.cli.main import run
-from gpumon_gui.cli.proof import LiveInstruments, proved
 from gpumon_gui.diagnosis.collect import Options, collect
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.environments.base import Environment, Kind, Wanted
@@ -19,9 +18,11 @@ from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Verdict
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.proof.judge import Outcome, Why
+from gpumon_gui.diagnosis.proof.proved import proved
 from gpumon_gui.diagnosis.proof.run import Options as ProofOptions
 from gpumon_gui.diagnosis.proof.run import Target, prove_one
 from gpumon_gui.diagnosis.rules.table import RULES
+from gpumon_gui.telemetry.instruments import LiveInstruments
 from tests.probes import building
 
 pytestmark = pytest.mark.timeout(building.TIMEOUT_S)
@@ -42,7 +43,7 @@ def looked(name: str) -> Document:
     """The environment of that recipe, put to the proof."""
     gateway = LiveGateway()
     document = collect(gateway, Options(Wanted((python(name),), everywhere=False)))
-    return proved(gateway, document, lambda _progress: None, Event())
+    return proved(gateway, document, LiveInstruments, lambda _progress: None, Event())
 
 
 @pytest.mark.parametrize(

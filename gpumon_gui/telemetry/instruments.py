@@ -1,23 +1,22 @@
-"""Knows: how ``gpumon diagnose`` puts frameworks to the proof while the sampler watches. Must not know: verdicts.
+"""Knows: how a proof watches this machine: a sampler of its own, read in a thread. Must not know: what is proved.
 
-Clocks, power limits and modes of the card are never touched: the sampler only reads, the script only computes.
+Clocks, power limits and modes of the card are never touched: the sampler only reads.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import deque
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
 from threading import Event, Lock, Thread
 
-from gpumon_gui.cli.sampling import supervised
 from gpumon_gui.core.clock import Clock, SystemClock
 from gpumon_gui.core.model import Demand, Sample
-from gpumon_gui.diagnosis.collect import Progress
-from gpumon_gui.diagnosis.facts import Document
-from gpumon_gui.diagnosis.gateway import Gateway
-from gpumon_gui.diagnosis.proof.run import NoInstruments, Options, prove, targets_of, with_proofs
+from gpumon_gui.core.status_text import left_behind_text
+from gpumon_gui.telemetry.process import SamplerProcess
 from gpumon_gui.telemetry.supervisor import SampleReady, Supervisor
+
+_log = logging.getLogger("gpumon.instruments")
 
 #: Five times a second: NVML renews its utilization at most six times a second.
 DEMAND = Demand(interval_s=0.2, details=True, processes=True, cpu_processes=False)
@@ -28,7 +27,7 @@ _STEP_S = 0.1
 
 
 class LiveInstruments:
-    """The telemetry of this machine, read in a thread of its own."""
+    """The telemetry of this machine (or of a scripted one), read in a thread of its own."""
 
     def __init__(self, clock: Clock | None = None, scenario: str | None = None) -> None:
         self._clock = clock or SystemClock()
@@ -38,7 +37,7 @@ class LiveInstruments:
         self._first = Event()
         self._lock = Lock()
         self._thread: Thread | None = None
-        self._open = ExitStack()
+        self._supervisor: Supervisor | None = None
 
     def start(self, cancel: Event) -> None:
         """Begin; the sampler goes on running until :meth:`close`, so that the next start is quick."""
@@ -46,7 +45,8 @@ class LiveInstruments:
             self._samples.clear()
             self._first.clear()
         if self._thread is None:
-            supervisor = self._open.enter_context(supervised(self._scenario, DEMAND, self._clock))
+            supervisor = Supervisor(self._process, self._clock, DEMAND)
+            self._supervisor = supervisor
             self._thread = Thread(target=self._read, args=(supervisor,), name="gpumon-proof-samples", daemon=True)
             self._thread.start()
         end_s = self._clock.now().monotonic_s + _FIRST_SAMPLE_S
@@ -67,7 +67,13 @@ class LiveInstruments:
         if self._thread is not None:
             self._thread.join()
             self._thread = None
-        self._open.close()
+        if self._supervisor is not None:
+            for pid in self._supervisor.close().stuck_pids:
+                _log.warning("%s", left_behind_text(pid))
+            self._supervisor = None
+
+    def _process(self, skip: frozenset[str]) -> SamplerProcess:
+        return SamplerProcess(skip, scenario=self._scenario)
 
     def _read(self, supervisor: Supervisor) -> None:
         """Thread."""
@@ -77,23 +83,3 @@ class LiveInstruments:
                     with self._lock:
                         self._samples.append(event.sample)
                         self._first.set()
-
-
-def proved(
-    gateway: Gateway,
-    document: Document,
-    on_progress: Callable[[Progress], None],
-    cancel: Event,
-    options: Options | None = None,
-) -> Document:
-    """The document with a proof of each framework that could be imported."""
-    targets = targets_of(document)
-    if not targets or cancel.is_set():
-        return document
-    if not any(target.gpus for target in targets):  # nothing to watch: the processor is all they have
-        return with_proofs(document, prove(gateway, targets, NoInstruments(), options, on_progress, cancel))
-    instruments = LiveInstruments()
-    try:
-        return with_proofs(document, prove(gateway, targets, instruments, options, on_progress, cancel))
-    finally:
-        instruments.close()

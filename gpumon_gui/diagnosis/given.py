@@ -1,0 +1,135 @@
+"""Knows: how what a person gives (facts, a log, scripts, a profile) becomes one document, alone or as part of a
+diagnosis of this machine. Must not know: who asks, what is judged.
+
+What others use::
+
+    document = combined(Given(log=Path("train.log"), scripts=(Path("train.py"),)))
+    document = attached(document_of_this_machine, combined(given), "/home/me/ml/bin/python")
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.core.files import cannot_read
+from gpumon_gui.diagnosis.facts import ENVIRONMENT_KEYS, Document, Origin
+from gpumon_gui.diagnosis.probes.base import merged
+
+#: The name of a log that came without a file.
+PASTED: Final = "log"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Files by their paths; ``log_text`` is a log that was pasted. None and empty: not given."""
+
+    facts: Path | None = None
+    log: Path | None = None
+    log_text: str = ""
+    profile: Path | None = None
+    scripts: tuple[Path, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is given."""
+        return self == Given()
+
+
+def combined(given: Given) -> Document:
+    """All of it. Raises UnreadableInput naming the file and, where there is one, the place in it."""
+    document = Document()
+    if given.facts is not None:
+        from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
+
+        document = facts_file.load(given.facts)
+    if given.log is not None:
+        document = with_log_file(document, given.log)
+    if given.log_text.strip():
+        document = with_log(document, io.BytesIO(given.log_text.encode("utf-8", "replace")), PASTED)
+    if given.profile is not None:
+        document = with_profile(document, given.profile)
+    for script in given.scripts:
+        document = with_script(document, script)
+    return document
+
+
+def with_log(document: Document, stream: BinaryIO, name: str) -> Document:
+    """The document with what a program printed. Raises OSError of the stream."""
+    from gpumon_gui.diagnosis.logs.reader import read  # only loaded when asked for
+
+    return read(stream, name).merge_into(document)
+
+
+def with_log_file(document: Document, path: Path) -> Document:
+    """The same from a file; pipes are fine, folders are not. Raises UnreadableInput."""
+    try:
+        stream = path.open("rb")
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise UnreadableInput(cannot_read(path, error)) from error
+    with stream:
+        try:
+            return with_log(document, stream, path.name)
+        except OSError as error:
+            raise UnreadableInput(cannot_read(path, error)) from error
+
+
+def with_profile(document: Document, path: Path) -> Document:
+    """The document with a profile's facts. Raises UnreadableInput."""
+    from gpumon_gui.diagnosis.profiles.read import read  # only loaded when asked for
+
+    profile = read(path)
+    return replace(document, facts={**document.facts, **profile.facts}, origins={**document.origins, **profile.origins})
+
+
+def with_script(document: Document, path: Path) -> Document:
+    """The document with what a script shows; it is read, never run. Raises UnreadableInput."""
+    from gpumon_gui.diagnosis.script.check import check  # only loaded when asked for
+
+    return check(path).merge_into(document)
+
+
+def attached(document: Document, more: Document, environment: str | None) -> Document:
+    """``document`` (of this machine) with what was given, as part of the environment whose interpreter has that path.
+
+    None, or a path that is not there: it is a program of this machine in an environment that nobody names, and gets
+    an entry of its own. What was found on this machine counts before what a log says of it.
+    """
+    if not more.facts and not more.signals and not more.log_given:
+        return document
+    environments = [dict(facts) for facts in document.facts.get("environments", ())]
+    signals = [list(own) for own in document.own_signals]
+    signals += [[] for _each in range(len(environments) - len(signals))]
+    index = _place(environments, environment)
+    if index is None:
+        index = len(environments)
+        environments.append({})
+        signals.append([])
+    own = {key: value for key, value in more.facts.items() if key != "environments"}
+    kept = {key: value for key, value in own.items() if key in ENVIRONMENT_KEYS or key not in document.facts}
+    environments[index] = merged(environments[index], kept)
+    signals[index] += more.signals
+    origins: dict[str, Origin] = {
+        f"environments.{index}.{path}": origin
+        for path, origin in more.origins.items()
+        if path.partition(".")[0] in kept
+    }
+    return replace(
+        document,
+        facts={**document.facts, "environments": environments},
+        origins={**origins, **document.origins},
+        own_signals=tuple(tuple(each) for each in signals),
+        log_given=document.log_given or more.log_given,
+    )
+
+
+def _place(environments: list[dict[str, Any]], path: str | None) -> int | None:
+    for index, facts in enumerate(environments):
+        interpreter = facts.get("interpreter")
+        if path is not None and isinstance(interpreter, Mapping) and interpreter.get("path") == path:
+            return index
+    return None
