@@ -106,6 +106,15 @@ def test_a_collective_that_hangs(poorer: str, card: Card, count: int, work: Work
     assert "NCCL_DEBUG" in " ".join(step.command for step in hang.advice)
 
 
+@pytest.mark.parametrize(("cpu", "confidence"), [(0.0, Confidence.MEDIUM), (1.0, Confidence.LOW)])
+def test_a_rank_that_never_comes_and_one_that_writes_a_checkpoint(cpu: float, confidence: Confidence) -> None:
+    spawned = ("python", "-c", "from multiprocessing.spawn import spawn_main")
+    waits, other = (replace(program(place), command=spawned) for place in range(2))
+    samples = story([H200] * 2, [HANGS, replace(IDLE, power=120.0)], [waits, replace(other, busy={1: 0.0}, cpu=cpu)])
+    said = {one.code: one.confidence for one in judge(samples).diagnosis.findings}
+    assert said["busy-without-progress"] is confidence
+
+
 @pytest.mark.parametrize(
     "work",
     [

@@ -14,6 +14,7 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 _LEAST_S = 6.0
 #: While one rank writes a checkpoint the others wait for it just so; that takes seconds, up to a minute.
 _CHECKPOINT_S = 60.0
+_WORKING_CORES = 0.2
 #: A kernel that computes for so long without memory, launches or transfers is rare; at low power still rarer.
 _SURE_S = 30.0
 _TOGETHER_S = 15.0
@@ -58,7 +59,9 @@ def _watch(view: View) -> Outcome:
     known = all(part.flag("traffic_known") for part in stalled)
     sure = known and (seconds >= _SURE_S or (len(stalled) > 1 and seconds >= _TOGETHER_S))
     others = [part for part in parts(view, "job.groups.devices") if part.number("index") not in _indexes(stalled)]
-    if (not known and seconds < _SURE_S) or (others and seconds < _CHECKPOINT_S):
+    # Who is waited for does something on its CPU then: writes, evaluates. A rank that sleeps does not come.
+    awaited = any((cores := part.number("cpu_cores")) is None or cores >= _WORKING_CORES for part in others)
+    if (not known and seconds < _SURE_S) or (awaited and seconds < _CHECKPOINT_S):
         return Hit(Confidence.LOW, evidence, values)
     return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values)
 
