@@ -110,8 +110,9 @@ def _confidence(view: View, seen: Picture) -> Confidence | None:
     if seen.size == "small":
         best = {"sm": Confidence.HIGH, "power": Confidence.MEDIUM}.get(seen.size_by or "", Confidence.LOW)
         if seen.busy is not None and seen.busy >= _ALWAYS:
-            # Without counters a hang looks the same.
-            return Confidence.MEDIUM if seen.size_by == "sm" and (seen.rate or 0.0) >= _STARTS else None
+            if (seen.rate or 0.0) < _STARTS:
+                return None  # a hang looks the same
+            return Confidence.MEDIUM if seen.size_by == "sm" else Confidence.LOW
         if launches:
             return best if even else Confidence.MEDIUM if best is Confidence.HIGH else Confidence.LOW
         return None
