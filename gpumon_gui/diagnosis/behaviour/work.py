@@ -18,6 +18,8 @@ from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Series, Window
 
 #: Another program that keeps the device busy for less than this does not change its figures.
 _NEGLIGIBLE = 0.02
+#: A program that starts kernels takes more of a core than this.
+_RESTING_CORES = 0.03
 #: Engines of Windows and DRM that compute; the names are the source's. On Windows CUDA runs on "Compute_n", "Cuda" or,
 #: on GPUs without hardware scheduling, on "3D".
 _COMPUTE_ENGINES = ("compute", "cuda", "3d", "gfx", "render")
@@ -93,5 +95,11 @@ def _alone(others: Sequence[Job], key: DeviceKey) -> bool | None:
         theirs = mean(per_process(other, key, "process_gpu_utilization"))
         if theirs is not None and theirs >= _NEGLIGIBLE:
             return False
-        sure = sure and theirs is not None
+        sure = sure and (theirs is not None or _rests(other))
     return True if sure else None
+
+
+def _rests(job: Job) -> bool:
+    """Whether none of its processes has work for the CPU, as far as is known: nothing starts kernels then."""
+    loads = [mean(track.series.get("process_cpu")) for track in job.processes if track.uses]
+    return bool(loads) and all(load is not None and load < _RESTING_CORES for load in loads)

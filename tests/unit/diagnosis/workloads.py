@@ -102,10 +102,11 @@ Program = Callable[[float], Now]
 @dataclass(frozen=True)
 class Machine:
     """Cores, what else runs, and another program on the same GPU (share of its time, with its own kernels).
-    ``renewed_s``: loading processes are started anew so often."""
+    ``other_rests``: that program only holds memory. ``renewed_s``: loading processes are started anew so often."""
 
     cores: int = 12
     other_busy: float = 0.0
+    other_rests: bool = False
     background: float = 0.2
     framework: str = "PyTorch"
     on_gpu: bool = True
@@ -273,7 +274,7 @@ def _processes(
                 values=MappingProxyType(values),
             )
         )
-    if machine.other_busy:
+    if machine.other_busy or machine.other_rests:
         found.append(
             ProcessSample(
                 machine.other_pid,
@@ -283,7 +284,7 @@ def _processes(
                 ppid=1,
                 command=("other",),
                 uses=(_use(card, machine.other_pid, float(other.mean()), 3e9),),
-                values=MappingProxyType({"process_cpu": _r(0.9)}),
+                values=MappingProxyType({"process_cpu": _r(0.0 if machine.other_rests else 0.9)}),
             )
         )
     return tuple(found)
