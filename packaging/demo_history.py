@@ -118,7 +118,8 @@ def fill(path: Path, machine: Machine) -> None:
             from_s = max(first_s, machine.until_s - kept_s[level.number])
             from_s -= from_s % level.stretch_s
             until_s = ends[level.number] if level.number else machine.until_s
-            time_s = np.arange(from_s, until_s, level.step_s, dtype=np.float64)
+            # Hours are made of minutes, as the program makes them.
+            time_s = np.arange(from_s, until_s, min(level.step_s, 60), dtype=np.float64)
             time_s = time_s[(time_s >= first_s) & ~asleep(time_s)]
             if not len(time_s):
                 continue
@@ -157,7 +158,7 @@ def _write(
         high = values + spread
         if metric not in (*HOST_METRICS, METRIC_NUMBERS["memory_used_bytes"]) and values.max(initial=0.0) <= 1.0:
             high = np.minimum(high, 1.0)
-        rows = Rows(start, low, values, high, np.full(len(start), float(level.step_s)))
+        rows = Rows(start, low, values, high, np.full(len(start), float(min(level.step_s, 60))))
     else:
         rows = Rows(start, values, values, values, np.ones(len(start)))
     rows = coarser(rows, level.step_s)

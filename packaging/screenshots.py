@@ -31,12 +31,17 @@ README = ROOT / "resources" / "screenshots"
 REVIEW = ROOT / "build" / "screenshots"
 
 PAGES = ("performance", "processes")
+#: Over a scripted month of eight cards, whatever machine is on show.
+HISTORY = "history"
+HISTORY_FILE = REVIEW / "history.db"
+HISTORY_AFTER_S = 4.0
 LANGUAGES = ("en", "zh_CN")
 THEMES = ("light", "dark")
 #: Logical size and scale: 200 % at 2560 × 1600 device pixels is the same page, twice as fine.
 SCALES = (((1280, 800), 1), ((1280, 800), 2))
 #: Looked at in one language and theme each: small, and a large screen at 100 %.
 SIZES = (((900, 600), 1), ((3840, 2160), 1))
+HISTORY_SIZES = (((900, 600), 1), ((900, 600), 2), ((1600, 900), 1), ((1600, 900), 2))
 MACHINES = (
     "demo",
     "one-gpu-training",
@@ -80,6 +85,8 @@ class Shot:
     @property
     def after_s(self) -> float:
         """How long the window runs before."""
+        if self.page == HISTORY:
+            return HISTORY_AFTER_S
         return DEMO_AFTER_S if self.machine == "demo" else AFTER_S
 
 
@@ -97,6 +104,10 @@ def review_shots(machines: Sequence[str]) -> list[Shot]:
         Shot(REVIEW / machine / f"{page}-{lang}-{theme}-{scale}00.png", machine, page, lang, theme, size, scale)
         for machine, page, lang, theme, (size, scale) in product(machines, PAGES, LANGUAGES, THEMES, SCALES)
     ]
+    if "demo" in machines:
+        for lang, theme, (size, scale) in product(LANGUAGES, THEMES, (*SCALES, *HISTORY_SIZES)):
+            name = f"{lang}-{theme}-{size[0]}x{size[1]}-{scale}00.png"
+            shots.append(Shot(REVIEW / HISTORY / name, "demo", HISTORY, lang, theme, size, scale))
     for machine, page, (size, scale) in product(machines, PAGES, SIZES):
         name = f"{page}-{size[0]}x{size[1]}.png"
         shots.append(Shot(REVIEW / machine / name, machine, page, "zh_CN", "dark", size, scale))
@@ -109,6 +120,7 @@ def take(shot: Shot) -> str:
     shot.file.unlink(missing_ok=True)
     words = [sys.executable, "-m", "gpumon_gui"]
     words += ["--demo"] if shot.machine == "demo" else ["--scenario", shot.machine]
+    words += ["--history", str(HISTORY_FILE)] if shot.page == HISTORY else []
     words += ["--page", shot.page, "--lang", shot.language, "--theme", shot.theme]
     words += ["--screenshot", str(shot.file), "--after", f"{shot.after_s:g}", "--size", "{}x{}".format(*shot.size)]
     # offscreen: the same pixels whether there is a display or not, and no window over somebody's work
@@ -168,6 +180,9 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     shots = readme_shots() if what != "review" else []
     shots += review_shots(machines or MACHINES) if what != "readme" else []
+    if any(shot.page == HISTORY for shot in shots):
+        HISTORY_FILE.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run([sys.executable, str(ROOT / "packaging" / "demo_history.py"), str(HISTORY_FILE)], check=True)
     with ThreadPoolExecutor(AT_ONCE) as pool:
         faults = [f"{shot.file}: {fault}" for shot, fault in zip(shots, pool.map(take, shots), strict=True) if fault]
     sizes = {s.file: shrink(s.file) for s in shots if s.file.parent == README and s.file.is_file()}

@@ -436,7 +436,7 @@ def test_a_span_is_compared_with_the_day_before(filled: HistoryPage, qtbot: QtBo
     assert len(rows["Power"].lines) == 2
     assert len(rows["Energy"].lines) == 2
     assert "kWh" in rows["Energy"].lines[1][0]
-    assert "Below:" in filled.readout.second.text
+    assert "Second curve:" in filled.readout.second.text
     QTest.mouseMove(filled.stack.canvas, place(filled, 0.5))
     assert len(filled.readout.rows.rows[0].lines) == 2
     QTest.keyClick(filled, Qt.Key.Key_Escape)
@@ -454,7 +454,7 @@ def test_a_kept_span_is_compared_with_another_card(filled: HistoryPage, qtbot: Q
     assert compared is not None
     assert compared[0].number != filled.device.number  # type: ignore[union-attr]
     assert compared[1] == kept
-    assert filled.readout.second.text.startswith("Below: GPU 0")
+    assert filled.readout.second.text.startswith("Second curve: GPU 0")
     trigger(filled, "compare", "With nothing")
     assert filled.other() is None
 

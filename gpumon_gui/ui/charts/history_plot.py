@@ -27,8 +27,10 @@ _DENSE = 1.5
 #: Opacity of the band and of the area below the mean, in parts of the theme's.
 _BAND = 2.4
 _AREA = 0.7
-#: Height of a marker's flag.
+#: Half the width of a marker's flag.
 FLAG = 7
+#: Flags closer than this, on the average, are a crowd.
+_CROWDED = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,7 +236,7 @@ class HistoryPlot(QWidget):
     def _draw_curves(self, painter: QPainter, area: QRectF, ratio: float) -> None:
         drawing = self._drawing
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        other = self._theme.colours.text
+        other = self._theme.colours.muted
         for series, shift_s, colour, dashed in (
             (drawing.other, drawing.shift_s, QColor(other), True),
             (drawing.series, 0.0, self._theme.series(self._colour), False),
@@ -268,27 +270,35 @@ class HistoryPlot(QWidget):
         colours, drawing = self._theme.colours, self._drawing
         tones = {"good": colours.good, "info": colours.info, "attention": colours.attention, "bad": colours.bad}
         scale = area.width() / drawing.span.length_s
-        places: dict[str, dict[int, float]] = {tone: {} for tone in tones}
+        # Many of them: no lines, which would cover the curves, and one flag for those side by side, the worst.
+        is_crowded = len(drawing.flags) * _CROWDED > area.width()
+        wide = 2 * FLAG + 2 if is_crowded else 3
+        order = list(tones)
+        worst: dict[int, tuple[str, float]] = {}
         for flag in drawing.flags:
             tone = flag.tone if flag.tone in tones else "info"
             x = area.left() + (flag.utc_s - drawing.span.left_s) * scale
-            places[tone].setdefault(round(x / 3), x)  # those that nobody can tell apart are drawn once
+            there = worst.get(int(x / wide))
+            if there is None or order.index(tone) > order.index(there[0]):
+                worst[int(x / wide)] = (tone, x)
             if flag.end_s is not None:
                 shade = QColor(tones[tone])
                 shade.setAlpha(36)
                 painter.fillRect(QRectF(x, area.top(), (flag.end_s - flag.utc_s) * scale, area.height()), shade)
         for tone, colour in tones.items():  # the worst last: nothing covers it
-            if not places[tone]:
+            places = [x for found, x in worst.values() if found == tone]
+            if not places:
                 continue
             pen = QPen(QColor(colour), 1.0, Qt.PenStyle.DotLine)
             pen.setCosmetic(True)
             painter.setPen(pen)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            painter.drawLines([self._upright(x, area) for x in places[tone].values()])
+            if not is_crowded:
+                painter.drawLines([self._upright(x, area) for x in places])
             if not drawing.has_shapes:
                 continue
             shapes = QPainterPath()
-            for x in places[tone].values():
+            for x in places:
                 shapes.addPolygon(_flag_shape(tone, x, area.top()))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.fillPath(shapes, QColor(colour))

@@ -132,6 +132,8 @@ class HistoryStack(QWidget):
         """The time axis; the drawings come with :meth:`set_drawing`."""
         self._span = span
         self.axis.set_span(span)
+        if self._cursor_s is not None and not span.left_s <= self._cursor_s <= span.right_s:
+            self.set_cursor_at(None)
 
     def set_drawing(self, metric: str, drawing: Drawing) -> None:
         """What the chart of a metric shows."""

@@ -91,6 +91,7 @@ class HistoryPage(QWidget):
         self._asked_utc_s = 0.0
         self._is_asking = self._is_stale = False
         self._fault = ""
+        self._has_told_marker = False
 
         self.device_button = FlatButton(theme, "", "", self, framed=True)
         self.name = FixedLabel(theme, Text.BODY, muted=True, parent=self)
@@ -125,6 +126,9 @@ class HistoryPage(QWidget):
         if history is not None:
             for signal, slot in self._wires(history):
                 signal.connect(slot)
+            if not history.is_written:  # a file to look at is more than an hour long
+                self._range_s = DAY_S
+                self.range_choice.set_span(DAY_S)
         self._ask()
 
     def refresh(self) -> None:
@@ -379,6 +383,9 @@ class HistoryPage(QWidget):
 
     def _move(self) -> None:
         """Another span or device: what is known is drawn at once in its new place, the rest comes with the answer."""
+        if self._has_told_marker:  # it may not be on show any more
+            self._has_told_marker = False
+            self.message.hide()
         self._ask()
         self._draw()
 
@@ -562,7 +569,7 @@ class HistoryPage(QWidget):
         when = moment_text(moment_s, seconds=False)
         if device.number != self._device.number:
             when = f"{self.title(device)}, {when}"
-        return _("Below: {when}").format(when=when)
+        return _("Second curve: {when}").format(when=when)
 
     def _draw_frame(self) -> None:
         """What stands around the charts: span, size, messages."""
@@ -729,6 +736,7 @@ class HistoryPage(QWidget):
             image = self._picture.grab().toImage()
         self._history.export(ExportOrder(form, path, self._device, self.span, self.stack.columns(), image))
         self.message.say(_("Writing {file} …").format(file=path.name), Tone.INFO)
+        self._has_told_marker = False
 
     @Slot(object)
     def _on_exported(self, exported: Exported) -> None:
@@ -747,6 +755,7 @@ class HistoryPage(QWidget):
     def _on_marker(self, marker: Marker) -> None:
         tone = {"good": Tone.GOOD, "attention": Tone.ATTENTION, "bad": Tone.BAD}.get(marker.tone, Tone.INFO)
         self.message.say(marker_tip(marker).replace("\n", " · "), tone)
+        self._has_told_marker = True
 
     @Slot()
     def _on_delete(self) -> None:
