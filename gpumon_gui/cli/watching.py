@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
 from gpumon_gui.cli.sampling import supervised, tell
 from gpumon_gui.cli.target import Target
@@ -14,7 +14,8 @@ from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, ProcessPresence, Sample
-from gpumon_gui.core.values import number, text
+from gpumon_gui.diagnosis.behaviour.energy import Energy
+from gpumon_gui.diagnosis.behaviour.given import given_from, given_here
 from gpumon_gui.diagnosis.behaviour.watcher import Verdict, Watcher
 from gpumon_gui.telemetry.recording.base import Recorded
 from gpumon_gui.telemetry.supervisor import SampleReady
@@ -59,7 +60,7 @@ def live(
     seen = Seen()
     demand = Demand(1.0 / (hz or USUAL_HZ), pids=() if target.pid is None else (target.pid,))
     watcher: Watcher | None = None
-    energy = _Energy()
+    energy = Energy()
     quickest_s = math.inf
     with supervised(scenario, demand, clock) as supervisor:
         begin_s = last_s = judged_s = clock.now().monotonic_s
@@ -129,50 +130,6 @@ def recorded(source: Recorded, pid: int | None, since_s: float, until_s: float |
     return seen
 
 
-def given_here(sample: Sample) -> dict[str, Any]:
-    """Facts about this machine, so that advice fits it; cheap, nothing is run."""
-    from gpumon_gui.diagnosis.live_gateway import LiveGateway  # only loaded when asked for
-    from gpumon_gui.diagnosis.probes.system import probe
-
-    found = dict(probe(LiveGateway(), Event()).facts)
-    return {**found, **_of_devices(sample), "host": {**found.get("host", {}), **_host(sample)}}
-
-
-def given_from(sample: Sample, meta: Mapping[str, str]) -> dict[str, Any]:
-    """The same from what a recorder noted."""
-    system = meta.get("system", "").lower()
-    family = next((name for name in ("windows", "linux") if system.startswith(name)), None)
-    facts = _of_devices(sample)
-    host = _host(sample)
-    return {**facts, **({"os": {"family": family}} if family else {}), **({"host": host} if host else {})}
-
-
-def _of_devices(sample: Sample) -> dict[str, Any]:
-    gpus = []
-    driver = None
-    for info in sample.inventory:
-        if info.parent is not None:
-            continue
-        gpu = {
-            "name": info.name,
-            "vendor": info.vendor or None,
-            "memory_total_bytes": number(info.static.get("memory_total_bytes")),
-            "compute_capability": text(info.static.get("compute_capability")),
-            "driver_model": text(info.static.get("driver_model")),
-        }
-        gpus.append({key: value for key, value in gpu.items() if value is not None})
-        if info.vendor == "nvidia" and driver is None:
-            driver = text(info.static.get("driver_version"))
-    return {**({"gpus": gpus} if gpus else {}), **({"driver": {"version": driver}} if driver else {})}
-
-
-def _host(sample: Sample) -> dict[str, Any]:
-    facts: dict[str, Any] = {"cpu_count": len(sample.host.cores) or None}
-    total = number(sample.host.values.get("ram_total_bytes"))
-    facts["memory_total_bytes"] = int(total) if total is not None else None
-    return {key: value for key, value in facts.items() if value is not None}
-
-
 def _count(seen: Seen, sample: Sample) -> None:
     if not seen.samples:
         seen.begin_utc_s = sample.utc_s
@@ -195,35 +152,3 @@ def _idle_end(source: Recorded, first: int, last: int) -> int:
         if any(process.uses or process.framework for process in source.sample(last - back).processes):
             return back
     return 0
-
-
-class _Energy:
-    """Joules per device: what its own counter rose by, else power times time."""
-
-    def __init__(self) -> None:
-        self._before: dict[str, tuple[float, float | None]] = {}  # time, watts
-        self._counter: dict[str, tuple[float, float]] = {}  # first, last
-        self._by_power: dict[str, float] = {}
-
-    def add(self, sample: Sample) -> None:
-        """Take a sample."""
-        for info in sample.inventory:
-            device = sample.devices.get(info.key)
-            if device is None or info.parent is not None:
-                continue
-            name = f"GPU {info.index}"
-            counted, power = number(device.values.get("energy_j")), number(device.values.get("power_w"))
-            if counted is not None:
-                first, last = self._counter.get(name, (counted, counted))
-                self._counter[name] = (first if counted >= last else counted, counted)  # a driver that was reloaded
-            before_s, before_w = self._before.get(name, (sample.monotonic_s, None))
-            self._before[name] = (sample.monotonic_s, power)
-            if power is not None and before_w is not None:
-                spent = (power + before_w) / 2 * (sample.monotonic_s - before_s)
-                self._by_power[name] = self._by_power.get(name, 0.0) + spent
-
-    @property
-    def joules(self) -> dict[str, float]:
-        """By device; one of which nothing is known is not there."""
-        counted = {name: last - first for name, (first, last) in self._counter.items() if last > first}
-        return {**self._by_power, **counted}

@@ -10,7 +10,7 @@ import jinja2
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.resources import resource_root
-from gpumon_gui.diagnosis.report import text
+from gpumon_gui.diagnosis.report import fact_words, text
 
 
 def html(report: Mapping[str, Any]) -> str:
@@ -26,6 +26,7 @@ def html(report: Mapping[str, Any]) -> str:
         verdicts=text.verdicts(report),
         status=text.status,
         subject=text.subject,
+        fact=fact_words,
         summary=text.summary(report),
         sections=report.get("sections", ()),
         facts=json.dumps(report["facts"], ensure_ascii=False, indent=2),

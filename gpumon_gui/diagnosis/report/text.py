@@ -7,7 +7,7 @@ from typing import Any
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
-from gpumon_gui.diagnosis.report import tables, watch, words
+from gpumon_gui.diagnosis.report import fact_words, tables, watch, words
 
 #: Verdicts after which an environment counts as healthy when no cause was found.
 _WORKS = ("proven", "claimed", "not_installed")
@@ -79,10 +79,14 @@ def subject(name: str) -> str:
 
 
 def evidence_line(evidence: Mapping[str, Any]) -> str:
-    """``torch.cuda_build: null (probe)`` or, from a log, the line and its number."""
+    """``GPU busy: 16 % (…)``, ``torch.cuda_build: null (probe)`` or, from a log, the line and its number."""
     place = f"{evidence['source']}:{evidence['line']}" if "line" in evidence else evidence["source"]
     value = " ".join(str(evidence["value"]).split())  # one line of its list, whatever a program printed
-    return printable(f"{evidence['what']}: {value} ({place})")
+    what = evidence["what"]
+    if fact_words.has_words(what):
+        said = _("{what}: {value}").format(what=fact_words.label(what), value=fact_words.figure(what, value))
+        return printable(said)
+    return printable(f"{what}: {value} ({place})")
 
 
 def summary(report: Mapping[str, Any]) -> str:

@@ -1,0 +1,81 @@
+"""What a watch measured is told in words: no path of a fact reaches a reader."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import gpumon_gui.diagnosis
+from gpumon_gui.core.clock import Instant
+from gpumon_gui.diagnosis.behaviour.judge import judge
+from gpumon_gui.diagnosis.report import fact_words, html, text
+from gpumon_gui.diagnosis.report.document import report
+from gpumon_gui.diagnosis.rules.table import RULES
+from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY
+from tests.unit.diagnosis.workloads import record
+
+_PATH = re.compile(r"(job|window)(\.[a-z0-9_]+)+")
+_CITING = frozenset({"cite", "measured", "shares", "speeds", "counts", "Evidence"})
+
+
+def cited() -> set[str]:
+    """Every path of a watch that any rule may show as evidence: what stands in a call that makes some."""
+    found: set[str] = set()
+    for file in Path(gpumon_gui.diagnosis.__path__[0]).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.Call):
+                continue
+            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+            if name in _CITING:
+                constants = (one for argument in node.args for one in ast.walk(argument))
+                texts = [one.value for one in constants if isinstance(one, ast.Constant)]
+                found |= {one for one in texts if isinstance(one, str) and _PATH.fullmatch(one)}
+    return found
+
+
+def test_every_fact_that_a_rule_cites_has_words() -> None:
+    paths = cited()
+    assert "job.activity.busy" in paths
+    assert sorted(path for path in paths if not fact_words.has_words(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "said"),
+    [
+        ("job.activity.busy", "16 % (30 s, 08:00:00-08:00:30 UTC)", "16 % (30 s, 08:00:00-08:00:30 UTC)"),
+        ("job.activity.power_w", "179.5 (30 s, 08:00:00-08:00:30 UTC)", "179.5 W (30 s, 08:00:00-08:00:30 UTC)"),
+        ("window.health.busiest", "0.034", "3.4 %"),
+        ("window.seen.seconds", "14.8", "14.8 s"),
+        ("job.transfers.rx_bytes_per_s", "7300000000", "7.3 GB/s"),
+        ("job.groups.coupled", "True", "yes"),
+        ("job.memory.devices", "GPU 0 (local) +1 GiB", "GPU 0 (local) +1 GiB"),
+        ("torch.cuda_build", "null", "unknown"),
+    ],
+)
+def test_figures_carry_their_unit(what: str, value: str, said: str) -> None:
+    assert fact_words.figure(what, value) == said
+
+
+def test_a_figure_parts_from_its_time() -> None:
+    assert fact_words.parted("16 % (30 s, 08:00:00-08:00:30 UTC)") == ("16 %", "30 s, 08:00:00-08:00:30 UTC")
+    assert fact_words.parted("2 (of 4)") == ("2 (of 4)", "")
+
+
+def test_reports_say_words_and_the_json_keeps_the_paths() -> None:
+    behaviour = judge(record(FOUR_BUSY, seconds=15.0))
+    made = report(behaviour.document, behaviour.diagnosis, RULES, Instant(0.0, 1_800_000_000.0), None)
+    assert made["findings"][0]["evidence"][0]["what"].startswith("job.")
+    for written in (text.terminal(made), text.markdown(made)):
+        assert "GPU busy: " in written
+        assert not _PATH.search(written)
+    page = html.html(made)
+    assert "<td>GPU busy</td>" in page
+    assert not _PATH.search(page.partition("All facts")[0])
+
+
+def test_facts_of_an_installation_keep_their_path() -> None:
+    line = text.evidence_line({"what": "torch.cuda_build", "value": "null", "source": "torch"})
+    assert line == "torch.cuda_build: null (torch)"
