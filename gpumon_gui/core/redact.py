@@ -11,8 +11,10 @@ import hashlib
 import re
 import socket
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
 
@@ -53,26 +55,86 @@ class Private:
         return cls((user,), (home,) if len(home) > 1 else (), (host, host.split(".")[0]))
 
 
-def redact_text(text: str, private: Private, users: Iterable[str] = ()) -> str:
-    """``text`` without the private words; ``users`` are further account names."""
+class Secret(StrEnum):
+    """What kind of word was replaced."""
+
+    USER = "user"
+    HOST = "host"
+    HOME = "home"
+    OTHERS_HOME = "others-home"
+    ADDRESS = "address"
+    SECRET = "secret"  # noqa: S105 - the name of a kind
+    SERIAL = "serial"
+    ID = "id"
+
+
+class Replaced:
+    """A list that :func:`redact_text` and its like write into: what was replaced by what, and how often."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[Secret, str, str]] = Counter()
+
+    def note(self, kind: Secret, word: str, instead: str) -> None:
+        """One more; a word that stays as it is does not count."""
+        if word != instead:
+            self.counts[kind, word, instead] += 1
+
+
+def redact_text(text: str, private: Private, users: Iterable[str] = (), replaced: Replaced | None = None) -> str:
+    """``text`` without the private words; ``users`` are further account names. ``replaced`` takes note."""
     for home in private.homes:
-        text = re.sub(_either_form(home) + r"(?=$|[\\/\s:;\"',])", HOME, text, flags=re.IGNORECASE)
-    text = _HOMES.sub(rf"\g<1>{USER}", text)
-    for words, instead in (((*private.users, *users), USER), (private.hosts, HOST)):
+        text = _sub(_either_form(home) + r"(?=$|[\\/\s:;\"',])", _put(HOME), text, Secret.HOME, replaced)
+    text = _sub(_HOMES, _account, text, Secret.OTHERS_HOME, replaced)
+    for words, instead, kind in (
+        ((*private.users, *users), USER, Secret.USER),
+        (private.hosts, HOST, Secret.HOST),
+    ):
         for word in words:
             if word.casefold() not in _COMMON:
-                text = re.sub(_whole_word(word), instead, text, flags=re.IGNORECASE)
-    return _UUID.sub(_stable_uuid, text)
+                text = _sub(_whole_word(word), _put(instead), text, kind, replaced)
+    return _sub(_UUID, _stable_uuid, text, Secret.ID, replaced)
 
 
-def hide_addresses(text: str) -> str:
+def hide_addresses(text: str, replaced: Replaced | None = None) -> str:
     """``text`` without IP addresses. Not part of :func:`redact_text`: four-part versions look the same."""
-    return _IPV6.sub("::", _IPV4.sub("0.0.0.0", text))  # noqa: S104 - no address to bind to
+    text = _sub(_IPV4, _put("0.0.0.0"), text, Secret.ADDRESS, replaced)  # noqa: S104 - no address to bind to
+    return _sub(_IPV6, _put("::"), text, Secret.ADDRESS, replaced)
 
 
-def hide_secrets(text: str) -> str:
+def hide_secrets(text: str, replaced: Replaced | None = None) -> str:
     """``text`` without the values of variables that hold secrets, and without serial numbers."""
-    return _SERIAL.sub(r"\g<1>0", _SECRET.sub(r"\g<1>***", text))
+    text = _sub(_SECRET, _after("***"), text, Secret.SECRET, replaced)
+    return _sub(_SERIAL, _after("0"), text, Secret.SERIAL, replaced)
+
+
+def _sub(
+    pattern: str | re.Pattern[str],
+    make: Callable[[re.Match[str]], str],
+    text: str,
+    kind: Secret,
+    replaced: Replaced | None,
+) -> str:
+    compiled = re.compile(pattern, re.IGNORECASE) if isinstance(pattern, str) else pattern
+
+    def instead(match: re.Match[str]) -> str:
+        made = make(match)
+        if replaced is not None:
+            replaced.note(kind, match.group(), made)
+        return made
+
+    return compiled.sub(instead, text)
+
+
+def _put(word: str) -> Callable[[re.Match[str]], str]:
+    return lambda _match: word
+
+
+def _after(word: str) -> Callable[[re.Match[str]], str]:
+    return lambda match: match.group(1) + word
+
+
+def _account(match: re.Match[str]) -> str:
+    return match.group(1) + USER
 
 
 def _forms(word: str) -> set[str]:

@@ -46,7 +46,8 @@ _LEAVE_S = 5.0
 @dataclass(frozen=True, slots=True)
 class Options:
     """``frameworks`` limits which are asked; ``at_once`` how many tasks run side by side. ``given`` are facts that the
-    caller measured already (telemetry): they count before the probes'."""
+    caller measured already (telemetry): they count before the probes'. ``environments`` (chosen by a person from those
+    that were found before): these are taken, none is looked for."""
 
     wanted: Wanted = field(default_factory=Wanted)
     machine: bool = True
@@ -55,6 +56,7 @@ class Options:
     framework_timeout_s: float = 120.0
     at_once: int = 3
     given: Mapping[str, Any] = field(default_factory=dict)
+    environments: tuple[Environment, ...] | None = None
 
 
 class State(StrEnum):
@@ -151,8 +153,11 @@ class _Run:
                 work = lambda probe=probe: probe.probe(self._gateway, self._cancel)  # noqa: E731
                 finish = lambda found, probe=probe: self._of_machine(probe.id, found)  # noqa: E731
                 self._add(_Task(probe.id, "machine", probe.title, work, finish, _MACHINE_S))
-        search = lambda: find_environments(self._gateway, self._options.wanted, self._cancel)  # noqa: E731
-        self._add(_Task("search", "machine", SEARCH_TITLE, search, self._of_search, _MACHINE_S))
+        if self._options.environments is not None:
+            self._of_search(self._options.environments)
+        else:
+            search = lambda: find_environments(self._gateway, self._options.wanted, self._cancel)  # noqa: E731
+            self._add(_Task("search", "machine", SEARCH_TITLE, search, self._of_search, _MACHINE_S))
         while (self._waiting or self._running) and not self._cancel.is_set():
             self._start_some()
             self._take(_LOOK_S)

@@ -40,9 +40,10 @@ class Given:
         return self == Given()
 
 
-def combined(given: Given) -> Document:
-    """All of it. Raises UnreadableInput naming the file and, where there is one, the place in it."""
-    document = Document()
+def combined(given: Given, onto: Document | None = None) -> Document:
+    """All of it, added to ``onto`` (facts take its place). Raises UnreadableInput naming the file and, where there is
+    one, the place in it."""
+    document = onto or Document()
     if given.facts is not None:
         from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
 

@@ -14,7 +14,7 @@ from typing import Any
 from gpumon_gui import __version__
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.messages import _, language
-from gpumon_gui.core.redact import Private, hide_addresses, hide_secrets, redact_text
+from gpumon_gui.core.redact import Private, Replaced, Secret, hide_addresses, hide_secrets, redact_text
 from gpumon_gui.diagnosis.facts import MACHINE, Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, FrameworkVerdict, Step
 from gpumon_gui.diagnosis.report import watch, words
@@ -28,9 +28,15 @@ _VERSION_WORDS = ("version", "driver", "package")
 
 
 def report(
-    document: Document, diagnosis: Diagnosis, rules: Sequence[Rule], now: Instant, private: Private | None
+    document: Document,
+    diagnosis: Diagnosis,
+    rules: Sequence[Rule],
+    now: Instant,
+    private: Private | None,
+    replaced: Replaced | None = None,
 ) -> dict[str, Any]:
-    """The whole document. ``private`` None leaves everything as it is (never for a file that is passed on)."""
+    """The whole document. ``private`` None leaves everything as it is (never for a file that is passed on);
+    ``replaced`` takes note of what it hides."""
     helps = {rule.code: rule for rule in rules}
     plain: dict[str, Any] = {
         "schema": SCHEMA,
@@ -60,7 +66,7 @@ def report(
     shown = [*watch.sections(document.facts), *sections(document.facts)]
     if shown:
         plain["sections"] = shown
-    return plain if private is None else _redacted(plain, private)
+    return plain if private is None else _redacted(plain, private, replaced or Replaced())
 
 
 def _proof(document: Document, diagnosis: Diagnosis, verdict: FrameworkVerdict) -> dict[str, Any]:
@@ -128,18 +134,22 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
-def _redacted(value: Any, private: Private, key: str = "") -> Any:
+def _redacted(value: Any, private: Private, replaced: Replaced, key: str = "") -> Any:
     if isinstance(value, Mapping):
         # A key can be a path or a name too (packages, variables).
-        return {redact_text(str(name), private): _redacted(entry, private, str(name)) for name, entry in value.items()}
+        return {
+            redact_text(str(name), private, (), replaced): _redacted(entry, private, replaced, str(name))
+            for name, entry in value.items()
+        }
     if isinstance(value, list):
-        return [_redacted(entry, private, key) for entry in value]
+        return [_redacted(entry, private, replaced, key) for entry in value]
     if not isinstance(value, str):
         return value
-    clean = hide_secrets(redact_text(value, private))
     if _is_secret(key):
+        replaced.note(Secret.SECRET, f"{key}={value}", f"{key}=***")
         return "***"
-    return clean if any(word in key.lower() for word in _VERSION_WORDS) else hide_addresses(clean)
+    clean = hide_secrets(redact_text(value, private, (), replaced), replaced)
+    return clean if any(word in key.lower() for word in _VERSION_WORDS) else hide_addresses(clean, replaced)
 
 
 def _is_secret(key: str) -> bool:

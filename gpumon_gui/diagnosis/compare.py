@@ -1,0 +1,49 @@
+"""Knows: what changed between two diagnoses of the same things. Must not know: how they came about, how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import StrEnum
+
+from gpumon_gui.diagnosis.finding import Diagnosis, Finding
+
+
+class Change(StrEnum):
+    """Of one finding, by its code and subject."""
+
+    GONE = "gone"  #: it was looked for again and is not there
+    UNKNOWN = "unknown"  #: it could not be judged this time
+    NEW = "new"
+    STILL = "still"
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A finding and what became of it; of one that is gone it is the old finding."""
+
+    finding: Finding
+    change: Change
+
+
+def compare(before: Diagnosis, after: Diagnosis, subjects: Collection[str] | None = None) -> tuple[Changed, ...]:
+    """What became of the findings of these subjects (None: all); those that are gone first, each group by rank.
+
+    A new finding is told whatever its subject: what was fixed in one place may show in another.
+    """
+    old = {(finding.code, finding.subject): finding for finding in before.findings}
+    new = {(finding.code, finding.subject): finding for finding in after.findings}
+    unknown = {(entry.code, entry.subject) for entry in after.not_evaluated}
+    unknown |= {(bug.code, bug.subject) for bug in after.bugs}
+    gone = [
+        Changed(finding, Change.UNKNOWN if key in unknown else Change.GONE)
+        for key, finding in old.items()
+        if key not in new
+    ]
+    come = [Changed(finding, Change.NEW) for key, finding in new.items() if key not in old]
+    still = [
+        Changed(finding, Change.STILL)
+        for key, finding in new.items()
+        if key in old and (subjects is None or finding.subject in subjects)
+    ]
+    return (*gone, *come, *still)
