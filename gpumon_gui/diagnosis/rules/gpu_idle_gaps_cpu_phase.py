@@ -23,6 +23,8 @@ def _watch(view: View) -> Outcome:
     seen = look(view)
     if not view.known("job.phases.gaps"):
         return Lacks(("job.phases.gaps",))
+    if seen.draws:
+        return Lacks(("job.program.framework",))
     if seen.main is None:
         return Lacks(("job.cpu.main",))
     if not pauses(view):

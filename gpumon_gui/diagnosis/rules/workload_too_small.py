@@ -60,6 +60,8 @@ def _watch(view: View) -> Outcome:
     seen = look(view)
     if seen.busy is None:
         return Lacks(("job.activity.busy",))
+    if seen.draws:
+        return Lacks(("job.program.framework",))
     if seen.alone is not True:
         return Lacks(("job.activity.alone",))
     if seen.size is None:

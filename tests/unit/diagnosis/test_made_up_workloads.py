@@ -8,10 +8,22 @@ from dataclasses import dataclass
 
 import pytest
 
-from gpumon_gui.core.model import Sample
+from gpumon_gui.core.model import Sample, UseKind
 from gpumon_gui.diagnosis.behaviour.judge import judge
 from gpumon_gui.diagnosis.finding import Confidence, Finding, Severity
-from tests.unit.diagnosis.workloads import CARDS, PID, Machine, Now, Program, after, record, side_by_side, steps, then
+from tests.unit.diagnosis.workloads import (
+    CARDS,
+    PID,
+    WINDOWS,
+    Machine,
+    Now,
+    Program,
+    after,
+    record,
+    side_by_side,
+    steps,
+    then,
+)
 
 FEEDING = "input-pipeline-bound"
 SMALL = "workload-too-small"
@@ -225,3 +237,16 @@ def test_two_ranks_are_one_program(one: Program, two: Program, expect: set[str],
     first, second = record(one, CARDS[card]), record(two, CARDS[card], Machine(seed=2))
     found = findings(side_by_side(first, second), None)
     assert {finding.code for finding in found} & MINE == expect, said(found)
+
+
+@pytest.mark.parametrize("kind", [UseKind.BOTH, UseKind.UNKNOWN, UseKind.GRAPHICS])
+@pytest.mark.parametrize("program", [INSIDE, FOUR_BUSY, TINY, COPYING], ids=["threads", "helpers", "small", "copies"])
+def test_a_game_is_no_training(program: Program, kind: UseKind) -> None:
+    """Frames that come evenly, threads with full cores: nothing of that is a fault."""
+    samples = record(program, WINDOWS, Machine(framework="", kind=kind))
+    assert not {finding.code for finding in findings(samples)} & MINE
+    assert not {finding.code for finding in findings(samples, None)} & MINE
+
+
+def test_a_framework_tells_a_training_on_windows() -> None:
+    assert FEEDING in slows(findings(record(FOUR_BUSY, WINDOWS, Machine(kind=UseKind.BOTH))))

@@ -110,6 +110,7 @@ class Machine:
     background: float = 0.2
     framework: str = "PyTorch"
     on_gpu: bool = True
+    kind: UseKind = UseKind.COMPUTE
     seed: int = 1
     other_pid: int = 5000
     renewed_s: float = 0.0
@@ -229,7 +230,8 @@ def _processes(
     now = moments[since.stop - 1]
     uses: tuple[ProcessUse, ...] = ()
     if machine.on_gpu and now.held > 0:
-        uses = (_use(card, PID, float(get["kernels"][since].mean()), now.held),)
+        use = _use(card, PID, float(get["kernels"][since].mean()), now.held)
+        uses = (replace(use, kind=machine.kind, engine="3D" if machine.kind is UseKind.UNKNOWN else ""),)
 
     def noisy(cpu: float) -> Value:
         return _r(max(0.0, cpu + 0.02 * chance.uniform(-1, 1) if cpu > 0.02 else cpu))

@@ -28,6 +28,8 @@ def watch(view: View) -> Outcome:
     age = view.number("job.cpu.age_s")
     if seen.busy is None:
         return Lacks(("job.activity.busy",))
+    if seen.draws:
+        return Lacks(("job.program.framework",))
     if age is None:
         return Lacks(("job.cpu.age_s",))
     if seen.cores is None or seen.main is None:

@@ -46,6 +46,9 @@ def watch(view: View) -> Outcome:
         *counts(view, "job.cpu.cores", "job.cpu.threads", "job.cpu.workers"),
         *shares(view, "job.activity.busy", "job.cpu.machine"),
     )
+    pids = view.items("job.program.pids")
+    if seen.draws or (pids and view.number("job.program.pid") not in pids):
+        return CLEAR  # a game, or what a program started that only draws
     if view.known("job.activity.device"):
         held = [one.number("job_bytes") or 0.0 for one in parts(view, "job.memory.devices")]
         if max(held, default=0.0) > _CONTEXT:

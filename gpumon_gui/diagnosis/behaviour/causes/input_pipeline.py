@@ -58,6 +58,8 @@ def watch(view: View) -> Outcome:
     seen = look(view)
     if seen.busy is None:
         return Lacks(("job.activity.busy",))
+    if seen.draws:
+        return Lacks(("job.program.framework",))
     if seen.seconds < LEAST_S:
         return Lacks(("job.program.seconds",))
     busy = busy_at_work(view) or seen.busy

@@ -40,7 +40,8 @@ _ORDER: Final = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """What rules read again and again; None is unknown."""
+    """What rules read again and again; None is unknown. ``draws``: it may be a game or a window, whose rhythm means
+    nothing here."""
 
     seconds: float
     busy: float | None
@@ -51,6 +52,7 @@ class Picture:
     load: float | None
     alone: bool | None
     card_busy: float | None
+    draws: bool
     devices: int
     cores: float | None
     main: float | None
@@ -116,6 +118,7 @@ def look(view: View) -> Picture:
         load=number("job.activity.load"),
         alone=view.flag("job.activity.alone"),
         card_busy=number("job.activity.card_busy"),
+        draws=view.flag("job.activity.computes") is False,
         devices=count("job.activity.devices"),
         cores=number("job.cpu.cores"),
         main=number("job.cpu.main"),

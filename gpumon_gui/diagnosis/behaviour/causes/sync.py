@@ -43,6 +43,8 @@ def watch(view: View) -> Outcome:
     seen = look(view)
     if seen.busy is None:
         return Lacks(("job.activity.busy",))
+    if seen.draws:
+        return Lacks(("job.program.framework",))
     if seen.alone is not True:
         return Lacks(("job.activity.alone",))
     if seen.main is None:

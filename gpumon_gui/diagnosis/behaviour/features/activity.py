@@ -8,6 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from gpumon_gui.core.model import UseKind
+from gpumon_gui.diagnosis.behaviour.jobs import Job
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import level, mean, middle, rounded
 from gpumon_gui.diagnosis.behaviour.window import Series
@@ -31,7 +33,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     """The job's busiest device. ``busy``: share of time with kernels or copies on any of its devices; ``kernels``: with
     kernels, by hardware counters; ``sm``, ``occupancy``, ``memory_controller``, ``power_w``, ``power_share`` of its
     limit, ``clock_share`` of the highest clock: means. ``alone``: no other program works there (absent: not known);
-    ``card_busy``: of the whole card, whoever works there.
+    ``card_busy``: of the whole card, whoever works there; ``computes``: false for a program that may only draw.
 
     ``fill`` (SM activity per kernel time), ``load`` (power above waiting per busy time, as a share of what is left to
     the limit), ``memory`` (memory controller per busy time) say how full kernels are; ``size`` is the verdict
@@ -71,6 +73,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "device": work.track.info.name,
         "devices": sum((mean(one.busy) or 0.0) >= LEAST_BUSY for one in works),
         "alone": work.alone,
+        "computes": _computes(scene.job),
         "busy": rounded(busy),
         "card_busy": rounded(mean(work.track.series.get("gpu_utilization"))),
         "busy_source": "process" if work.alone is False else work.track.sources.get("gpu_utilization", "engines"),
@@ -88,6 +91,18 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "size": size,
         "size_by": size_by,
     }
+
+
+def _computes(job: Job) -> bool | None:
+    """Whether its work is known to be computing. Windows lists every window program as both: there a loaded framework
+    or the engine decides."""
+    uses = [use for track in job.processes for use in track.last.uses]
+    if any(track.last.framework for track in job.processes) or any(use.kind is UseKind.COMPUTE for use in uses):
+        return True
+    engines = tuple(use.engine.lower() for use in uses if use.engine)
+    if any(engine.startswith(("compute", "cuda")) for engine in engines):
+        return True
+    return False if uses else None
 
 
 def _top_clock(work: Work) -> float | None:
