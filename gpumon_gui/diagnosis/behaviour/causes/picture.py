@@ -248,5 +248,5 @@ def amount(value: float | None) -> str:
 
 
 def part(value: float | None) -> str:
-    """A share in a sentence: ``17 %``."""
-    return "?" if value is None else percent(value)
+    """A share in a sentence: ``17 %``, ``0.3 %``."""
+    return "?" if value is None else percent(value, 0 if value >= 0.02 or value == 0 else 1)
