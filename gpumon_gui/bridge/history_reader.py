@@ -6,6 +6,7 @@ The file is opened for each question: nobody has to wait for a reader when it is
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,6 +24,8 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.history import export
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Contents, HistoryReader, Reading, Span, StoredDevice
+
+_log = logging.getLogger("gpumon.history")
 
 #: Work for so long, then let the GUI thread have the interpreter for as long: it is drawing what came before.
 _STRETCH_S = 0.002
@@ -107,7 +110,11 @@ class Reader(Worker):
         question = self.questions.take()
         if question is None:
             return
-        answer = self._answer(question)
+        try:
+            answer = self._answer(question)
+        except Exception as error:  # noqa: BLE001 - a fault of ours: whoever waits is told
+            _log.exception("history: a question failed")
+            answer = Answer(question, fault=_own_fault(error))
         if answer is not None and not self.stop_event.is_set():
             self.answered.emit(answer)
 
@@ -120,6 +127,9 @@ class Reader(Worker):
             return
         except GpumonError as error:
             self.exported.emit(Exported(order.path, str(error)))
+        except Exception as error:  # noqa: BLE001 - the same
+            _log.exception("history: an export failed")
+            self.exported.emit(Exported(order.path, _own_fault(error)))
         else:
             self.exported.emit(Exported(order.path))
 
@@ -173,6 +183,10 @@ class Reader(Worker):
         if now_s >= self._breath_due_s:
             self.stop_event.wait(_BREATH_S)
             self._breath_due_s = now_s + _BREATH_S + _STRETCH_S
+
+
+def _own_fault(error: Exception) -> str:
+    return _("A fault in GPUMon itself: {detail}").format(detail=f"{type(error).__name__}: {error}")
 
 
 def _png(order: ExportOrder) -> bytes:

@@ -165,7 +165,7 @@ def wheel(page: HistoryPage, share: float, turns: int, modifiers: Qt.KeyboardMod
 
 def trigger(page: HistoryPage, menu: str, text: str) -> None:
     """Choose an entry of one of the page's menus."""
-    shown = page._menus[menu]
+    shown = getattr(page.menus, menu)
     shown.aboutToShow.emit()
     action = next(action for action in shown.actions() if text in action.text())
     assert action.isEnabled()
@@ -236,7 +236,7 @@ def test_another_device_and_other_charts(filled: HistoryPage, qtbot: QtBot) -> N
 
 
 def test_what_has_no_value_cannot_be_chosen(filled: HistoryPage) -> None:
-    menu = filled._menus["metrics"]
+    menu = filled.menus.metrics
     menu.aboutToShow.emit()
     enabled = {action.text(): action.isEnabled() for action in menu.actions()}
     assert enabled["Fan"] is False
@@ -723,6 +723,6 @@ def test_the_plots_follow_the_theme(filled: HistoryPage, window: MainWindow, sch
 
 
 def test_menus_name_their_entries(filled: HistoryPage) -> None:
-    for menu in filled._menus.values():
+    for menu in (filled.menus.device, filled.menus.metrics, filled.menus.compare, filled.menus.export):
         menu.aboutToShow.emit()
         assert all(action.text() or action.isSeparator() for action in menu.actions() if isinstance(action, QAction))

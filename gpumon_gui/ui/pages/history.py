@@ -10,18 +10,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QStandardPaths, Qt, Slot
-from PySide6.QtGui import (
-    QAction,
-    QActionGroup,
-    QGuiApplication,
-    QImage,
-    QKeyEvent,
-    QKeySequence,
-    QResizeEvent,
-    QShowEvent,
-)
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QMenu, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtGui import QGuiApplication, QImage, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.history import History, HistoryStatus
@@ -40,7 +31,9 @@ from gpumon_gui.ui.pages.performance import title_of
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
 from gpumon_gui.ui.widgets import history_texts as texts
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.history_dialogs import ask_for_file, ask_to_delete, form_of
 from gpumon_gui.ui.widgets.history_empty import HistoryEmpty
+from gpumon_gui.ui.widgets.history_menus import BEFORE, KEPT, HistoryMenus
 from gpumon_gui.ui.widgets.history_readout import HistoryReadout
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.span_choice import SpanChoice
@@ -54,12 +47,6 @@ RANGES: tuple[tuple[int, str], ...] = (
     (7 * DAY_S, N_("7 d")),
     (30 * DAY_S, N_("30 d")),
     (365 * DAY_S, N_("1 y")),
-)
-#: What a span is compared with: name, label, seconds earlier (0: the length of the span).
-BEFORE: tuple[tuple[str, str, int], ...] = (
-    ("previous", N_("The time just before"), 0),
-    ("day", N_("A day earlier"), DAY_S),
-    ("week", N_("A week earlier"), 7 * DAY_S),
 )
 SHORTEST_S = 30.0
 LONGEST_S = 400.0 * DAY_S
@@ -84,7 +71,8 @@ class HistoryPage(QWidget):
         self._other: Reading | None = None
         self._markers: tuple[Marker, ...] = ()
         self._range_s = RANGES[0][0]
-        self._span: Span | None = None  # None: up to now
+        self._length_s = float(self._range_s)
+        self._span: Span | None = None  # None: so much up to now
         self._comparing: str = ""
         self._kept: tuple[StoredDevice, Span] | None = None
         self._chosen: dict[bool, tuple[str, ...]] = {}
@@ -110,7 +98,9 @@ class HistoryPage(QWidget):
         self.empty = HistoryEmpty(theme, self)
         self.size_label = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.delete_button = FlatButton(theme, "", "", self)
-        self._menus = {name: QMenu(self) for name in ("device", "metrics", "compare", "export")}
+        self.menus = HistoryMenus(
+            self, self.device_button, self.metrics_button, self.compare_button, self.export_button, self
+        )
         self._lay_out()
         self._connect()
         self.retranslate()
@@ -127,7 +117,7 @@ class HistoryPage(QWidget):
             for signal, slot in self._wires(history):
                 signal.connect(slot)
             if not history.is_written:  # a file to look at is more than an hour long
-                self._range_s = DAY_S
+                self._range_s, self._length_s = DAY_S, float(DAY_S)
                 self.range_choice.set_span(DAY_S)
         self._ask()
 
@@ -138,7 +128,7 @@ class HistoryPage(QWidget):
         if self._asked_utc_s == 0.0:
             self._ask()
         elif self._is_stale and self._is_following() and not self._is_asking:
-            pixel_s = self._range_s / self.stack.columns()
+            pixel_s = self._length_s / self.stack.columns()
             if self._now_s() - self._asked_utc_s >= max(FOLLOW_S, pixel_s):
                 self._ask()
 
@@ -161,7 +151,7 @@ class HistoryPage(QWidget):
         if self._span is not None:
             return self._span
         now_s = self._now_s()
-        return Span(now_s - self._range_s, now_s)
+        return Span(now_s - self._length_s, now_s)
 
     @property
     def device(self) -> StoredDevice | None:
@@ -178,13 +168,23 @@ class HistoryPage(QWidget):
         """The metrics that have a chart, from the top down."""
         return tuple(self.stack.charts)
 
+    @property
+    def comparing(self) -> str:
+        """The comparison in force: a name of :data:`BEFORE`, ``kept`` or empty."""
+        return self._comparing
+
+    def has_kept(self) -> bool:
+        """Whether a span was kept to compare with."""
+        return self._kept is not None
+
+    @Slot(int)
     def set_range(self, seconds: int) -> None:
         """Show so much time up to now."""
         self._range_s = seconds
         self.range_choice.set_span(seconds)
-        self._span = None
-        self._move()
+        self._on_now()
 
+    @Slot(object)
     def select(self, device: StoredDevice) -> None:
         """Show another device over the same span."""
         self._device = device
@@ -198,25 +198,27 @@ class HistoryPage(QWidget):
             self._chosen[self._device.is_host] = metrics
             self._draw()
 
+    @Slot(str)
     def compare(self, name: str) -> None:
         """Compare with one of :data:`BEFORE`, with the span that was kept (``kept``), or (empty) no more."""
         self._comparing = name
-        if name != "kept":
+        if name != KEPT:
             self._kept = None
         if not name:
             self._other = None
         self._ask()
         self._draw()
 
+    @Slot()
     def keep_span(self) -> None:
         """Keep what is on show, to compare with what is shown next."""
         if self._device is not None:
             self._kept = (self._device, self.span)
-            self.compare("kept")
+            self.compare(KEPT)
 
     def other(self) -> tuple[StoredDevice, Span] | None:
         """The device and span that are compared with; None when nothing is."""
-        if self._comparing == "kept":
+        if self._comparing == KEPT:
             return self._kept
         earlier_s = next((seconds for name, _label, seconds in BEFORE if name == self._comparing), None)
         if earlier_s is None or self._device is None:
@@ -300,15 +302,12 @@ class HistoryPage(QWidget):
         column.addLayout(foot)
 
     def _connect(self) -> None:
-        for name, button, fill in (
-            ("device", self.device_button, self._fill_devices),
-            ("metrics", self.metrics_button, self._fill_metrics),
-            ("compare", self.compare_button, self._fill_compare),
-            ("export", self.export_button, self._fill_export),
-        ):
-            self._menus[name].aboutToShow.connect(fill)
-            button.set_menu(self._menus[name])
-            fill()
+        self.menus.device_chosen.connect(self.select)
+        self.menus.metric_toggled.connect(self._on_metric)
+        self.menus.comparison_chosen.connect(self.compare)
+        self.menus.keep_wanted.connect(self.keep_span)
+        self.menus.export_wanted.connect(self._on_export)
+        self.menus.copy_wanted.connect(self._on_copy)
         self.range_choice.chosen.connect(self.set_range)
         self.zoom_in_button.clicked.connect(self._on_zoom_in)
         self.zoom_out_button.clicked.connect(self._on_zoom_out)
@@ -353,14 +352,14 @@ class HistoryPage(QWidget):
         first_s = self._contents.first_s
         if first_s is not None:  # what was before the beginning is of no use
             right_s = min(max(right_s, first_s + length_s / 4), now_s)
-        self._span = Span(right_s - length_s, right_s)
-        if right_s >= now_s - length_s / 500 and abs(length_s - self._range_s) < 1.0:
-            self._span = None
+        self._length_s = length_s
+        # Who looks at now goes on doing so.
+        self._span = None if right_s >= now_s - length_s / 500 else Span(right_s - length_s, right_s)
         self._move()
 
     @Slot()
     def _on_now(self) -> None:
-        self._span = None
+        self._span, self._length_s = None, float(self._range_s)
         self._move()
 
     @Slot(int)
@@ -501,7 +500,7 @@ class HistoryPage(QWidget):
         self.device_button.set_text(title)
         self.device_button.setAccessibleName(_("Device: {name}").format(name=f"{title} {device.name}"))
         self.name.set_text(device.name)
-        self.now_button.setEnabled(not self._is_following())
+        self.now_button.setEnabled(not self._is_following() or self._length_s != self._range_s)
         metrics = self._metrics(device)
         self.stack.set_metrics({metric: texts.colour_of(metric) for metric in metrics})
         self.stack.set_span(span)
@@ -611,121 +610,25 @@ class HistoryPage(QWidget):
             return _(self._why_none)
         return self._history.status.reason or self._fault
 
-    # -- menus
+    # -- what the menus say
 
-    def _fill_devices(self) -> None:
-        menu = self._menus["device"]
-        menu.clear()
-        group = QActionGroup(menu)
-        for device in self.devices():
-            title = self.title(device)
-            action = QAction(f"{title}\t{device.name}" if device.name and device.name not in title else title, menu)
-            action.setCheckable(True)
-            action.setChecked(self._device is not None and device.number == self._device.number)
-            action.setData(device)
-            action.triggered.connect(self._on_device)
-            group.addAction(action)
-            menu.addAction(action)
-
-    @Slot()
-    def _on_device(self) -> None:
-        self.select(self._sent())
-
-    def _sent(self) -> Any:
-        """The data of the menu entry that was chosen."""
-        action = self.sender()
-        assert isinstance(action, QAction)
-        return action.data()
-
-    def _fill_metrics(self) -> None:
-        menu = self._menus["metrics"]
-        menu.clear()
+    @Slot(str)
+    def _on_metric(self, metric: str) -> None:
         if self._device is None:
             return
-        shown = self.shown_metrics
-        for metric in self._device.metrics:
-            has_values = self._reading is None or metric in self._reading.series
-            action = QAction(texts.label(metric), menu)
-            action.setCheckable(True)
-            action.setChecked(metric in shown)
-            action.setEnabled(has_values or metric in shown)
-            action.setData(metric)
-            action.triggered.connect(self._on_metric)
-            menu.addAction(action)
-
-    @Slot()
-    def _on_metric(self) -> None:
-        if self._device is None:
-            return
-        metric = self._sent()
         shown = set(self.shown_metrics) ^ {metric}
         order = self.shown_metrics + tuple(m for m in self._device.metrics if m not in self.shown_metrics)
         self.set_metrics(tuple(m for m in order if m in shown))
 
-    def _fill_compare(self) -> None:
-        menu = self._menus["compare"]
-        menu.clear()
-        group = QActionGroup(menu)
-        entries = [("", N_("With nothing")), *((name, label) for name, label, _seconds in BEFORE)]
-        if self._kept is not None:
-            entries.append(("kept", N_("With what was kept")))
-        for name, label in entries:
-            action = QAction(_(label), menu)
-            action.setCheckable(True)
-            action.setChecked(name == self._comparing)
-            action.setData(name)
-            action.triggered.connect(self._on_compare)
-            group.addAction(action)
-            menu.addAction(action)
-        menu.addSeparator()
-        keep = QAction(_("Keep what is on show, then go elsewhere"), menu)
-        keep.triggered.connect(self.keep_span)
-        menu.addAction(keep)
-
-    @Slot()
-    def _on_compare(self) -> None:
-        self.compare(self._sent())
-
-    def _fill_export(self) -> None:
-        menu = self._menus["export"]
-        menu.clear()
-        for form, label in (
-            (ExportForm.CSV, N_("Table (CSV)…")),
-            (ExportForm.JSON, N_("Data (JSON)…")),
-            (ExportForm.PNG, N_("Picture (PNG)…")),
-        ):
-            action = QAction(_(label), menu)
-            action.setData(form.value)
-            action.triggered.connect(self._on_export)
-            menu.addAction(action)
-        menu.addSeparator()
-        copy = QAction(_("Copy the figures"), menu)
-        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
-        copy.triggered.connect(self._on_copy)
-        menu.addAction(copy)
-
-    # -- export
-
-    @Slot()
-    def _on_export(self) -> None:
-        form = ExportForm(self._sent())
-        place = QStandardPaths.StandardLocation
-        folder = QStandardPaths.writableLocation(
-            place.PicturesLocation if form is ExportForm.PNG else place.DocumentsLocation
-        )
-        dialog = QFileDialog(self, _("Export the history"), str(Path(folder or ".") / f"gpumon-history.{form.value}"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix(form.value)
-        dialog.setNameFilter(f"{form.name} (*.{form.value})")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._on_export_file)
-        dialog.open()
+    @Slot(object)
+    def _on_export(self, form: ExportForm) -> None:
+        ask_for_file(self, form, self._on_export_file)
 
     @Slot(str)
     def _on_export_file(self, file: str) -> None:
-        path = Path(file)
-        forms = {form.value: form for form in ExportForm}
-        self.export(path, forms.get(path.suffix.lower().removeprefix("."), ExportForm.CSV))
+        self.export(Path(file), form_of(Path(file)))
+
+    # -- export, markers, deleting
 
     def export(self, path: Path, form: ExportForm) -> None:
         """Write what is on show to a file; the message bar says what came of it."""
@@ -749,8 +652,6 @@ class HistoryPage(QWidget):
     def _on_copy(self) -> None:
         QGuiApplication.clipboard().setText(self.copied_text())
 
-    # -- markers, deleting, Qt's events
-
     @Slot(object)
     def _on_marker(self, marker: Marker) -> None:
         tone = {"good": Tone.GOOD, "attention": Tone.ATTENTION, "bad": Tone.BAD}.get(marker.tone, Tone.INFO)
@@ -759,16 +660,7 @@ class HistoryPage(QWidget):
 
     @Slot()
     def _on_delete(self) -> None:
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle(_("Delete the history"))
-        box.setText(_("Delete the whole history?"))
-        box.setInformativeText(_("All values and markers that GPUMon has kept are deleted. This cannot be undone."))
-        delete = box.addButton(_("Delete"), QMessageBox.ButtonRole.DestructiveRole)
-        box.setDefaultButton(box.addButton(_("Keep"), QMessageBox.ButtonRole.RejectRole))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        delete.clicked.connect(self._delete)
-        box.open()
+        ask_to_delete(self, self._delete)
 
     @Slot()
     def _delete(self) -> None:
@@ -778,6 +670,8 @@ class HistoryPage(QWidget):
             self._device = self._reading = self._other = None
             self._markers = ()
             self._draw()
+
+    # -- Qt's events
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Ctrl+C copies the figures; Escape closes the message, then ends the comparison."""

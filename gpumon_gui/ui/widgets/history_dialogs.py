@@ -1,0 +1,47 @@
+"""Knows: the questions of the History page: where to export to, whether to delete. Must not know: what follows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QStandardPaths, Qt
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from gpumon_gui.bridge.history_reader import ExportForm
+from gpumon_gui.core.messages import _
+
+
+def ask_for_file(parent: QWidget, form: ExportForm, slot: Any) -> None:
+    """Ask where to write; ``slot`` gets the name as text. Asks before a file is replaced."""
+    place = QStandardPaths.StandardLocation
+    folder = QStandardPaths.writableLocation(
+        place.PicturesLocation if form is ExportForm.PNG else place.DocumentsLocation
+    )
+    dialog = QFileDialog(parent, _("Export the history"), str(Path(folder or ".") / f"gpumon-history.{form.value}"))
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    dialog.setDefaultSuffix(form.value)
+    dialog.setNameFilter(f"{form.name} (*.{form.value})")
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.fileSelected.connect(slot)
+    dialog.open()
+
+
+def form_of(path: Path) -> ExportForm:
+    """The form that a name's ending asks for; a table for any other."""
+    forms = {form.value: form for form in ExportForm}
+    return forms.get(path.suffix.lower().removeprefix("."), ExportForm.CSV)
+
+
+def ask_to_delete(parent: QWidget, slot: Any) -> None:
+    """Ask whether everything is to go; ``slot`` is called when it is. Enter and Escape keep it."""
+    box = QMessageBox(parent)
+    box.setIcon(QMessageBox.Icon.Question)
+    box.setWindowTitle(_("Delete the history"))
+    box.setText(_("Delete the whole history?"))
+    box.setInformativeText(_("All values and markers that GPUMon has kept are deleted. This cannot be undone."))
+    delete = box.addButton(_("Delete"), QMessageBox.ButtonRole.DestructiveRole)
+    box.setDefaultButton(box.addButton(_("Keep"), QMessageBox.ButtonRole.RejectRole))
+    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    delete.clicked.connect(slot)
+    box.open()

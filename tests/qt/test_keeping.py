@@ -1,0 +1,254 @@
+"""What a window keeps of the past: only a live one of this machine, steered by the settings, alerts as marks; and how
+the writer behaves when the disk is slow."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.app.alerts import Alerts
+from gpumon_gui.app.arguments import Arguments, Screenshot, WrongUsage, parse
+from gpumon_gui.app.keeping import Keeping, marker_of, options_of
+from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
+from gpumon_gui.bridge.history import History
+from gpumon_gui.bridge.history_writer import HistoryWriter
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core.clock import SystemClock
+from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.history.marker import MarkerKind
+from gpumon_gui.history.reading import HistoryReader, Span
+from gpumon_gui.history.retention import HistoryOptions
+from gpumon_gui.history.store import HistoryStore
+from gpumon_gui.settings.values import Values
+from gpumon_gui.system.paths import folders
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.theme import Theme
+from tests.qt.samples import START_UTC_S, device_key, make_sample
+from tests.qt.test_main_window import RecordingOrigin
+
+PATIENCE_MS = 8000
+posix_only = pytest.mark.skipif("__import__('os').name != 'posix'", reason="XDG folders")
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's data folder."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    return tmp_path / "gpumon"
+
+
+@pytest.fixture
+def feed(qapp: QApplication) -> Iterator[Feed]:
+    made = Feed()
+    made.set_status(FeedStatus(FeedState.LIVE))
+    yield made
+    made.deleteLater()
+
+
+@pytest.fixture
+def window(feed: Feed, qtbot: QtBot) -> Iterator[MainWindow]:
+    translation, theme = Translation(), Theme()
+    made = MainWindow(feed, theme, translation, RecordingOrigin())
+    qtbot.addWidget(made)
+    yield made
+    assert made.close_down()
+    theme.deleteLater()
+    translation.deleteLater()
+
+
+def settings_of(window: MainWindow) -> Settings:
+    return Settings(None, Values(), window)
+
+
+@posix_only
+def test_a_live_window_writes_into_the_users_folder(data: Path, window: MainWindow, feed: Feed) -> None:
+    keeping = Keeping(window, feed, settings_of(window), Arguments())
+    for number in range(3):
+        feed.push(make_sample(number + 1, gpus=2))
+    assert keeping.close(5.0)
+    reader = HistoryReader(data / "history.db")
+    contents = reader.contents()
+    assert len(contents.devices) == 3
+    reading = reader.read(1, ("power_w",), Span(START_UTC_S, START_UTC_S + 10), 1000)
+    assert reading is not None
+    assert reading.figures["power_w"].covered_s == 3.0
+    reader.close()
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (Arguments(demo=True), "A recording is on show"),
+        (Arguments(replay=Path("x.gpumon")), "A recording is on show"),
+        (Arguments(scenario="eight-gpus"), "A scripted machine is on show"),
+        (Arguments(screenshot=Screenshot(Path("x.png"))), "Nothing was kept on this machine yet"),
+    ],
+)
+def test_nothing_else_writes(arguments: Arguments, said: str, data: Path, window: MainWindow, feed: Feed) -> None:
+    keeping = Keeping(window, feed, settings_of(window), arguments)
+    window.show()
+    window.show_page("history")
+    feed.push(make_sample(1))
+    assert said in window.pages["history"].empty.text()
+    assert keeping.close(5.0)
+    assert not data.exists()
+
+
+def test_a_file_of_elsewhere_is_shown_and_not_written(
+    tmp_path: Path, window: MainWindow, feed: Feed, qtbot: QtBot
+) -> None:
+    path = tmp_path / "of-a-friend.db"
+    store = HistoryStore(path)
+    store.close()
+    before = path.read_bytes()
+    keeping = Keeping(window, feed, settings_of(window), Arguments(demo=True, history=path))
+    window.show()
+    window.show_page("history")
+    feed.push(make_sample(1))
+    qtbot.waitUntil(lambda: not window.pages["history"]._is_asking, timeout=PATIENCE_MS)
+    assert keeping.close(5.0)
+    assert path.read_bytes() == before
+
+
+def test_the_command_line_names_a_file(tmp_path: Path) -> None:
+    (tmp_path / "h.db").touch()
+    assert parse(["--history", str(tmp_path / "h.db")]).history == tmp_path / "h.db"
+    with pytest.raises(WrongUsage, match="there is no file"):
+        parse(["--history", str(tmp_path / "gone.db")])
+
+
+@posix_only
+def test_settings_steer_it_at_once(data: Path, window: MainWindow, feed: Feed, qtbot: QtBot) -> None:
+    settings = settings_of(window)
+    keeping = Keeping(window, feed, settings, Arguments())
+    assert keeping.history is not None
+    feed.push(make_sample(1))
+    settings.set("history.on", False)
+    qtbot.waitUntil(lambda: "switched off" in keeping.history.status.reason, timeout=PATIENCE_MS)  # type: ignore[union-attr]
+    settings.set("history.on", True)
+    settings.set("history.fine_hours", 12)
+    settings.set("history.most_gigabytes", 2.5)
+    assert keeping.history.options == HistoryOptions(seconds_s=12 * 3600, most_bytes=round(2.5 * (1 << 30)))
+    assert keeping.close(5.0)
+
+
+def test_the_defaults_of_the_settings_are_those_of_the_store() -> None:
+    assert options_of(Values()) == HistoryOptions()
+
+
+def test_an_alert_becomes_a_mark_of_its_own_kind() -> None:
+    alert = Alert("run_ended", "pid 1", START_UTC_S, "", "{name} ended.", {"name": "train.py"}, device_key())
+    marker = marker_of(alert)
+    assert (marker.kind, marker.tone, marker.sentence()) == (MarkerKind.RUN_ENDED, "good", "train.py ended.")
+    assert marker_of(dataclasses.replace(alert, kind="lost")).tone == "bad"
+    assert marker_of(dataclasses.replace(alert, kind="held_idle")).kind is MarkerKind.ALERT
+
+
+@posix_only
+def test_alerts_leave_marks(data: Path, window: MainWindow, feed: Feed) -> None:
+    settings = settings_of(window)
+    keeping = Keeping(window, feed, settings, Arguments())
+    theme, translation = Theme(), Translation()
+    alerts = Alerts(window, feed, theme, translation, settings)
+    keeping.mark_alerts(alerts)
+    alerts.centre.raised.emit(Alert("lost", "GPU 0", START_UTC_S, "", "{n} is lost.", {"n": "GPU 0"}, device_key()))
+    feed.push(make_sample(1))
+    assert keeping.close(5.0)
+    reader = HistoryReader(data / "history.db")
+    (marker,) = reader.markers(Span(START_UTC_S - 10, START_UTC_S + 10))
+    assert (marker.code, marker.sentence(), marker.device) == ("lost", "GPU 0 is lost.", device_key())
+    reader.close()
+    theme.deleteLater()
+    translation.deleteLater()
+
+
+# -- the writer
+
+
+def test_a_slow_disk_delays_nobody_and_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    """The disk does not answer: offers return at once, the queue is bounded, what did not fit is counted."""
+    free = threading.Event()
+    begun = threading.Event()
+    write = HistoryStore.write
+
+    def slow(self: HistoryStore, *things: object) -> bool:
+        begun.set()
+        free.wait(10.0)
+        return write(self, *things)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(HistoryStore, "write", slow)
+    history = History(tmp_path / "history.db", SystemClock())
+    history.offer(make_sample(1))
+    assert begun.wait(10.0)
+    for number in range(500):
+        history.offer(make_sample(number + 2))
+    assert history.dropped == 500 - 120
+    free.set()
+    with qtbot.waitSignal(history.written, timeout=PATIENCE_MS):
+        pass
+    assert history.close(10.0)
+    history.deleteLater()
+
+
+def test_a_fault_of_ours_is_told_and_ends_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    def broken(self: HistoryStore, *_things: object) -> bool:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr(HistoryStore, "write", broken)
+    monkeypatch.setattr(HistoryStore, "finish", broken)
+    history = History(tmp_path / "history.db", SystemClock())
+    with qtbot.waitSignal(history.status_changed, timeout=PATIENCE_MS):
+        history.offer(make_sample(1))
+    assert "ZeroDivisionError" in history.status.reason
+    assert not history.status.is_kept
+    history.offer(make_sample(2))  # and goes on taking what comes
+    assert history.close(5.0)
+    history.deleteLater()
+
+
+def test_closing_writes_what_was_offered(tmp_path: Path, qapp: QApplication) -> None:
+    history = History(tmp_path / "history.db", SystemClock())
+    for number in range(50):
+        history.offer(make_sample(number + 1))
+    assert history.close(10.0)
+    history.offer(make_sample(99))  # too late: nobody is harmed
+    reader = HistoryReader(tmp_path / "history.db")
+    reading = reader.read(1, ("power_w",), Span(START_UTC_S, START_UTC_S + 200), 1000)
+    assert reading is not None
+    assert reading.figures["power_w"].covered_s == 50.0
+    reader.close()
+    history.deleteLater()
+
+
+def test_nothing_runs_before_the_first_sample(tmp_path: Path, qapp: QApplication) -> None:
+    history = History(tmp_path / "history.db", SystemClock())
+    history.flush()
+    assert history.close()
+    assert not (tmp_path / "history.db").exists()
+    history.deleteLater()
+
+
+def test_the_folder_of_the_user_is_where_it_lies() -> None:
+    assert folders().data.name.lower() in ("gpumon", "data")
+
+
+def test_a_writer_that_is_off_makes_no_file(tmp_path: Path, qapp: QApplication) -> None:
+    history = History(tmp_path / "history.db", SystemClock(), HistoryOptions(is_on=False))
+    assert "switched off" in history.status.reason
+    history.offer(make_sample(1))
+    assert history.close()
+    assert not (tmp_path / "history.db").exists()
+    assert isinstance(history._writer, HistoryWriter)
+    history.deleteLater()
