@@ -36,6 +36,14 @@ def catalogue(translations: ModuleType) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def own_data_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What a live window keeps stays out of the folders of whoever runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def notes_of_starts() -> Iterator[None]:
     """Every start of a QThread or QTimer is noted."""
     with pytest.MonkeyPatch.context() as patch:
