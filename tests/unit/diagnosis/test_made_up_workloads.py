@@ -171,6 +171,12 @@ STORIES = (
     Story("starts kernels beside loaders", steps(0.006, 0.004, fill=0.5, main=1.0, rx=4e8, workers=(0.12,) * 6), ""),
     Story("nearly fed", steps(0.1, 0.025, main=1.0, rx=4e8, workers=(0.15,) * 8), ""),
     Story("small beside one that rests", TINY, SMALL, machine=Machine(other_rests=True), unclear=("basic",)),
+    Story(
+        "decodes on one core, small batches",
+        steps(0.012, 0.23, fill=0.8, main=1.0, rx=7e7, jitter=0.1),
+        FEEDING,
+        unclear=("basic",),
+    ),
     Story("loaders started anew", FOUR_BUSY, FEEDING, machine=Machine(renewed_s=6.0)),
     Story("loaders started anew keep up", steps(0.1, 0.02, workers=(0.4,) * 4), "", machine=Machine(renewed_s=6.0)),
     Story("on the CPU", lambda _t: Now(main=10.5, held=0.0), ON_CPU, machine=Machine(on_gpu=False)),

@@ -31,6 +31,10 @@ from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
 #: A GPU that is never busy at all is not fed too slowly: nothing was asked of it.
 _LEAST_BUSY = 0.01
 
+#: Starting a kernel takes some 10 microseconds, large ones last longer than that: a thread that only starts them keeps
+#: the GPU busy for more than half of the time. One that does not has something else to do.
+_NOT_LAUNCHING = 0.35
+
 _FEW = N_(
     "The GPU waits for data: it works {busy} of the time, while the {workers} loading processes have full cores "
     "({cores} cores in all)"
@@ -130,7 +134,11 @@ def _limit(view: View, seen: Picture, busy: float) -> tuple[str, Confidence] | N
             if once or seen.size not in ("full", None):
                 return None  # up and down once: more must be seen
             return "inside", Confidence.MEDIUM if seen.size == "full" else Confidence.LOW
-        return ("inside", Confidence.LOW) if seen.large and (seen.rate or 0.0) >= DATA_RATE else None
+        if not seen.large:
+            return None
+        if busy <= _NOT_LAUNCHING:
+            return "inside", Confidence.LOW if seen.fill is None and seen.load is None else Confidence.MEDIUM
+        return ("inside", Confidence.LOW) if (seen.rate or 0.0) >= DATA_RATE else None
     if seen.workers >= 1 and seen.uneven and seen.size != "small":
         return "unknown", Confidence.LOW
     return None
