@@ -286,8 +286,10 @@ def test_a_drag_zooms_to_the_part_and_a_double_click_goes_back(filled: HistoryPa
     assert filled.span.left_s == pytest.approx(left_s, abs=60)
     assert filled.span.right_s == pytest.approx(right_s, abs=60)
     assert filled.now_button.isEnabled()
+    assert filled.range_choice._group.checkedButton() is None  # none of the ranges is on show
     QTest.mouseDClick(canvas, Qt.MouseButton.LeftButton, pos=place(filled, 0.5))
     wait_for(filled, qtbot)
+    assert filled.range_choice._group.checkedId() == DAY_S
     assert filled.span.length_s == DAY_S
     assert not filled.now_button.isEnabled()
 

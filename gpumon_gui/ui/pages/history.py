@@ -574,6 +574,7 @@ class HistoryPage(QWidget):
         """What stands around the charts: span, size, messages."""
         history, contents = self._history, self._contents
         span = self.span
+        self.range_choice.set_span(round(span.length_s))
         step = "" if self._reading is None else texts.step_text(self._reading.step_s)
         self.span_label.set_text(" · ".join(part for part in (texts.span_text(span), step) if part))
         status = HistoryStatus() if history is None else history.status

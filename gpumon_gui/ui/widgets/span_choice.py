@@ -46,10 +46,15 @@ class SpanChoice(QWidget):
         self.retranslate()
 
     def set_span(self, seconds: int) -> None:
-        """Mark a span as chosen, without a signal."""
-        button = self._group.button(seconds)
-        if button is not None:
-            button.setChecked(True)
+        """Mark a span as chosen, without a signal; none when there is no button for it."""
+        if any(seconds == known for known, _label in self._spans):
+            self._group.button(seconds).setChecked(True)
+            return
+        chosen = self._group.checkedId()
+        if chosen >= 0:
+            self._group.setExclusive(False)
+            self._group.button(chosen).setChecked(False)
+            self._group.setExclusive(True)
 
     def retranslate(self) -> None:
         """Texts in the user's language."""
