@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import random
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -149,7 +151,13 @@ def load(folder: Path) -> list[Labelled]:
 
 
 def samples_of(path: Path) -> list[Sample]:
-    """All samples of a recording. Raises UnreadableInput."""
+    """All samples of a recording, which may be packed (``.xz``). Raises UnreadableInput."""
+    if path.suffix == ".xz" or not path.exists():
+        packed = path if path.suffix == ".xz" else path.with_name(path.name + ".xz")
+        with tempfile.TemporaryDirectory() as folder:
+            unpacked = Path(folder) / packed.stem
+            unpacked.write_bytes(lzma.decompress(packed.read_bytes()))
+            return samples_of(unpacked)
     recorded = open_recording(path)
     try:
         return [recorded.sample(index) for index in range(len(recorded))]
