@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -688,6 +689,39 @@ def test_show_span_goes_to_the_device_and_time_of_a_finding(
     wait_for(filled, qtbot)
     assert filled.device_button.text() == "GPU 1"
     assert filled.span == Span(NOW_S - 5000, NOW_S - 4000)
+
+
+@pytest.mark.skipif("__import__('os').name != 'posix' or __import__('os').geteuid() != 0", reason="mounts a disk")
+def test_off_because_the_disk_is_full_and_on_again(
+    page: HistoryPage,
+    make_history: Callable[..., History],
+    tmp_path: Path,
+    qtbot: QtBot,
+    clock: FakeClock,
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if os.system(f"mount -t tmpfs -o size=192k tmpfs '{disk}' 2>/dev/null"):
+        pytest.skip("this container may not mount")
+    try:
+        stuffing = disk / "stuffing"
+        stuffing.write_bytes(b"x" * 90_000)
+        history = make_history(disk / "history.db")
+        page.set_history(history)
+        keep(history, NOW_S - 100)
+        for number in range(40):
+            history.add_marker(Marker(NOW_S - number, MarkerKind.ALERT, "x", "y" * 900))
+        history.flush()
+        qtbot.waitUntil(lambda: "the disk is full" in page.off_bar.text, timeout=PATIENCE_MS)
+        keep(history, NOW_S - 98)  # what comes meanwhile waits
+        stuffing.unlink()
+        clock.advance(31.0)
+        history.flush()  # the writer looks at its clock
+        qtbot.waitUntil(lambda: page.off_bar.text == "", timeout=PATIENCE_MS)
+        qtbot.waitUntil(lambda: _seconds(page) >= 2, timeout=PATIENCE_MS)
+        assert history.close()
+    finally:
+        os.system(f"umount '{disk}' 2>/dev/null || umount -l '{disk}'")
 
 
 # -- look

@@ -81,12 +81,6 @@ class HistoryPlot(QWidget):
         """What it shows."""
         return self._drawing
 
-    def set_colour(self, colour: Colour) -> None:
-        """The colour of the curve."""
-        if colour is not self._colour:
-            self._colour = colour
-            self._redraw()
-
     def set_drawing(self, drawing: Drawing) -> None:
         """Show something else."""
         if drawing is not self._drawing:

@@ -25,6 +25,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QVBoxLayout, QWidget
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Span
 from gpumon_gui.ui.charts.history_chart import HistoryChart, TimeAxis, moment_text
@@ -386,8 +387,8 @@ class HistoryStack(QWidget):
 
 def marker_tip(marker: Marker) -> str:
     """What is said of a marker: the sentence, of whom, when."""
-    lines = [marker.sentence()]
+    lines = [printable(marker.sentence())]
     if marker.subject:
-        lines.append(marker.subject)
+        lines.append(printable(marker.subject))
     lines.append(moment_text(marker.utc_s))
     return "\n".join(lines)

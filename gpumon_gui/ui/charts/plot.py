@@ -18,6 +18,7 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QWidget
 
+from gpumon_gui.ui.charts.bands import PlacedBand, paint_bands
 from gpumon_gui.ui.charts.decimate import Array, columns
 
 _GRID_ROWS = 4
@@ -77,6 +78,40 @@ class _Fill(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
             painter.restore()
 
 
+class _Bands(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
+    """Marked parts of the time, behind everything else; made when there is one for the first time."""
+
+    def __init__(self, view: QWidget) -> None:
+        super().__init__()
+        self._view = view
+        self._rect = QRectF()
+        self._bands: tuple[PlacedBand, ...] = ()
+        self.setZValue(-10)
+
+    def set_area(self, rect: QRectF) -> None:
+        """The visible range in the units of the data."""
+        self.prepareGeometryChange()
+        self._rect = rect
+
+    def set_bands(self, bands: tuple[PlacedBand, ...]) -> None:
+        """Mark these parts."""
+        if bands != self._bands:
+            self._bands = bands
+            self.update()
+
+    def boundingRect(self) -> QRectF:
+        """The visible range."""
+        return self._rect
+
+    def paint(self, painter: QPainter, *_args: object) -> None:
+        """In pixels: strips and edges have the same width whatever the range."""
+        if self._bands:
+            painter.save()
+            painter.resetTransform()
+            paint_bands(painter, self._bands, self._rect.width(), QRectF(self._view.rect()))
+            painter.restore()
+
+
 class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
     """A bare plot: background, grid, filled curve. x is seconds before now (negative), y in the caller's unit."""
 
@@ -97,6 +132,7 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._box.addItem(self._curve, ignoreBounds=True)
         self._twin: Any = pg.PlotCurveItem(connect="finite", antialias=True)
         self._box.addItem(self._twin, ignoreBounds=True)
+        self._bands: _Bands | None = None
         self._span = 0.0
         self._top = 0.0
         self.set_range(60.0, 1.0)
@@ -117,6 +153,8 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._span, self._top = span_s, top
         self._box.setRange(xRange=(-span_s, 0.0), yRange=(0.0, top), padding=0.0, disableAutoRange=True)
         self._fill.set_area(QRectF(-span_s, 0.0, span_s, top))
+        if self._bands is not None:
+            self._bands.set_area(QRectF(-span_s, 0.0, span_s, top))
         # Whole steps: 10 s, 1 min, 3 min, 10 min.
         x = np.linspace(-span_s, 0.0, (6 if span_s in (60.0, 3600.0) else 5) + 1)[1:-1]
         y = np.linspace(0.0, top, _GRID_ROWS + 1)[1:-1]
@@ -138,6 +176,16 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             shift = 0.7 / max(1, height) * self._top
             self._twin.setData(x + 0.7 / max(1, width) * self._span, y - shift)
         self._twin.setVisible(twin)
+
+    def set_bands(self, bands: tuple[PlacedBand, ...]) -> None:
+        """Mark parts of the time; none costs nothing."""
+        if self._bands is None:
+            if not bands:
+                return
+            self._bands = _Bands(self.viewport())
+            self._bands.set_area(QRectF(-self._span, 0.0, self._span, self._top))
+            self._box.addItem(self._bands, ignoreBounds=True)
+        self._bands.set_bands(bands)
 
     def in_sight(self) -> bool:
         """Whether any pixel of the plot is on the screen: not in a hidden page, not scrolled away."""

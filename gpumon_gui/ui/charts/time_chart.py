@@ -15,9 +15,11 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, Q
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui import formatters
+from gpumon_gui.ui.charts.bands import Band, BandStyle, PlacedBand
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.plot import Plot
 from gpumon_gui.ui.theme import XS, S, Series, Text, Theme
+from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.widgets.text import FixedLabel
 
 _EMPTY: Array = np.empty(0)
@@ -50,6 +52,7 @@ class TimeChart(QWidget):
         self._now_utc_s = 0.0
         self._dimmed = False
         self._pending = False
+        self._bands: tuple[Band, ...] = ()
 
         self.caption = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.caption.setHidden(caption is not None)
@@ -106,6 +109,29 @@ class TimeChart(QWidget):
         self._now_utc_s = now_utc_s
         self._draw()
 
+    def set_bands(self, bands: tuple[Band, ...]) -> None:
+        """Mark parts of the time behind the curve; the pointer over one tells what it is."""
+        if bands != self._bands:
+            self._bands = bands
+            self._draw()
+
+    @property
+    def bands(self) -> tuple[Band, ...]:
+        """The parts that are marked."""
+        return self._bands
+
+    def explanation(self, ago_s: float) -> str:
+        """What the tool tip says for a moment, in seconds before now (negative); empty where there is nothing."""
+        lines = []
+        if len(self._ago):
+            near = int(np.argmin(np.abs(self._ago - ago_s)))
+            value = float(self._values[near])
+            when = datetime.fromtimestamp(self._now_utc_s + float(self._ago[near])).strftime("%H:%M:%S")  # noqa: DTZ006 - the user's own time
+            lines += [_("no value") if np.isnan(value) else self._form(value), when]
+        at_utc_s = self._now_utc_s + ago_s
+        lines += [band.text for band in self._bands if band.start_utc_s <= at_utc_s <= band.end_utc_s]
+        return "\n".join(dict.fromkeys(lines))
+
     def set_texts(self, caption: str, figure: str, spoken: str) -> None:
         """Caption, the figure at the right, and what a screen reader says (``GPU 0 Compute 87 percent``)."""
         self.caption.set_text(caption)
@@ -155,17 +181,21 @@ class TimeChart(QWidget):
             self._pending = True
             return
         self._pending = False
+        self._plot.set_bands(tuple(self._placed(band) for band in self._bands))
         self._plot.set_data(self._ago, self._values)
 
     def _explain(self, event: QMouseEvent) -> None:
-        if not len(self._ago):
-            return
-        at = -self._span_s * (1.0 - event.position().x() / max(1, self._plot.width()))
-        near = int(np.argmin(np.abs(self._ago - at)))
-        value = float(self._values[near])
-        when = datetime.fromtimestamp(self._now_utc_s + float(self._ago[near])).strftime("%H:%M:%S")  # noqa: DTZ006 - the user's own time
-        shown = _("no value") if np.isnan(value) else self._form(value)
-        QToolTip.showText(event.globalPosition().toPoint(), f"{shown}\n{when}", self._plot)
+        at_s = -self._span_s * (1.0 - event.position().x() / max(1, self._plot.width()))
+        text = self.explanation(at_s)
+        if text:
+            QToolTip.showText(event.globalPosition().toPoint(), plain(text), self._plot)
+
+    def _placed(self, band: Band) -> PlacedBand:
+        colours = self._theme.colours
+        tones = {"good": colours.good, "attention": colours.attention, "bad": colours.bad, "info": colours.info}
+        colour = colours.muted if band.style is BandStyle.JUDGED else tones[band.tone]
+        start_s, end_s = band.start_utc_s - self._now_utc_s, band.end_utc_s - self._now_utc_s
+        return PlacedBand(start_s, end_s, QColor(colours.faint if self._dimmed else colour), band.style)
 
     def _recolour(self) -> None:
         colours = self._theme.colours

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.history import History, HistoryStatus
 from gpumon_gui.bridge.history_reader import Answer, Exported, ExportForm, ExportOrder, Question
+from gpumon_gui.core.files import shown as shown_path
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, DeviceKind
 from gpumon_gui.history.marker import Marker
@@ -34,6 +35,7 @@ from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.history_dialogs import ask_for_file, ask_to_delete, form_of
 from gpumon_gui.ui.widgets.history_empty import HistoryEmpty
 from gpumon_gui.ui.widgets.history_menus import BEFORE, KEPT, HistoryMenus
+from gpumon_gui.ui.widgets.history_picture import titled
 from gpumon_gui.ui.widgets.history_readout import HistoryReadout
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.span_choice import SpanChoice
@@ -582,6 +584,9 @@ class HistoryPage(QWidget):
             _("History is off: {reason}").format(reason=status.reason) if status.reason else "",
             self._fault if self._fault != status.reason else "",
             status.note,
+            ""
+            if history is None or not history.dropped
+            else _("{count} readings were lost because the disk was too slow.").format(count=history.dropped),
         ]
         text = " ".join(line for line in lines if line)
         if text and history is not None:
@@ -599,6 +604,7 @@ class HistoryPage(QWidget):
             else:
                 size = f"{size} · {history.path.name}"
         self.size_label.set_text(size)
+        self.size_label.set_tip("" if history is None else shown_path(history.path))
         self.delete_button.setVisible(bool(size) and history is not None and history.is_written)
         self.stack.setAccessibleName(
             _("History of {name}, {span}").format(
@@ -637,10 +643,15 @@ class HistoryPage(QWidget):
             return
         image: QImage | None = None
         if form is ExportForm.PNG:
-            image = self._picture.grab().toImage()
+            image = titled(self._picture.grab().toImage(), self._picture_title(), self._theme)
         self._history.export(ExportOrder(form, path, self._device, self.span, self.stack.columns(), image))
         self.message.say(_("Writing {file} …").format(file=path.name), Tone.INFO)
         self._has_told_marker = False
+
+    def _picture_title(self) -> str:
+        device = self._device
+        parts = [] if device is None else [self.title(device), device.name]
+        return "  ·  ".join(part for part in (*parts, self.span_label.text) if part)
 
     @Slot(object)
     def _on_exported(self, exported: Exported) -> None:
