@@ -24,7 +24,7 @@ from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.core.files import cannot_write, shown
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS
-from gpumon_gui.history.buckets import Ints, Rows
+from gpumon_gui.history.buckets import Ints, Rows, coarser
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import HistoryReader, Span, StoredDevice, level_for
 
@@ -54,7 +54,8 @@ def table(reader: HistoryReader, device: StoredDevice, span: Span, points: int) 
     UnreadableInput."""
     level = level_for(span.length_s, points)
     found = {
-        metric: rows.between(span.left_s, span.right_s)
+        # What the level has not taken over yet comes in finer rows: all lines of a table are equally long.
+        metric: coarser(rows.between(span.left_s, span.right_s), level.step_s)
         for metric, rows, _width_s in reader.rows(level, device.number, device.metrics, span)
         if np.isfinite(rows.mean).any()
     }
