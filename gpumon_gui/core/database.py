@@ -247,8 +247,10 @@ def _explained(error: Exception, path: Path, kind: type[GpumonError]) -> Excepti
     if isinstance(error, OSError):
         text = cannot_read(path, error) if kind is UnreadableInput else cannot_write(path, error)
         return kind(text)
-    if isinstance(error, MemoryError):  # a damaged length field
-        return _damaged(kind, path, "out of memory")
+    if isinstance(error, MemoryError):  # a damaged length field; whoever writes is merely out of memory
+        found = _damaged(kind, path, "out of memory")
+        found.is_damage = kind is UnreadableInput
+        return found
     code = getattr(error, "sqlite_errorcode", None)
     text = (_FAULTS.get(code) or _FAULTS.get(code & 0xFF, "")) if code is not None else ""
     if kind is UnreadableInput and isinstance(error, sqlite3.DataError):

@@ -423,6 +423,29 @@ def test_markers_are_pointed_at_clicked_and_reached_by_key(filled: HistoryPage, 
     assert filled.stack.marker_at(QPointF(spot.x(), spot.y() + 60)) is None
 
 
+def test_another_cards_markers_are_not_shown(filled: HistoryPage, qtbot: QtBot) -> None:
+    assert filled._markers
+    trigger(filled, "device", "GPU 1")
+    wait_for(filled, qtbot)
+    assert not filled._markers
+    trigger(filled, "device", "CPU and memory")
+    wait_for(filled, qtbot)
+    assert filled._markers  # the machine has all
+
+
+def test_captions_say_what_the_figure_is(filled: HistoryPage) -> None:
+    chart = filled.stack.charts["gpu_utilization"]
+    tip = filled.stack.tip_at(QPointF(200, chart.y() + 3))
+    assert "at least one kernel was running" in tip
+    assert filled.stack.tip_at(QPointF(place(filled, 0.5))) == ""
+
+
+def test_the_context_menu_offers_the_export(filled: HistoryPage, qtbot: QtBot) -> None:
+    filled.stack.customContextMenuRequested.emit(QPoint(100, 100))
+    assert filled.menus.export.isVisible()
+    filled.menus.export.close()
+
+
 # -- comparing
 
 

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QVBoxLayout, QWidge
 from gpumon_gui.core.files import printable
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Span
+from gpumon_gui.ui import formatters
 from gpumon_gui.ui.charts.history_chart import HistoryChart, TimeAxis, moment_text
 from gpumon_gui.ui.charts.history_plot import AXIS_WIDTH, FLAG, Drawing
 from gpumon_gui.ui.theme import RADIUS, M, Series, Theme
@@ -204,6 +205,16 @@ class HistoryStack(QWidget):
         distance, marker = min(near, key=lambda pair: pair[0], default=(_NEAR + 1.0, None))
         return marker if distance <= _NEAR + 2 else None
 
+    def tip_at(self, position: QPointF) -> str:
+        """What is said at a place: of a marker on its flag, of a figure on its caption."""
+        marker = self.marker_at(position)
+        if marker is not None:
+            return marker_tip(marker)
+        for metric, chart in self._charts.items():
+            if chart.y() <= position.y() < chart.y() + chart.plot.y():
+                return formatters.value_tip(metric, None)
+        return ""
+
     # -- mouse
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
@@ -294,11 +305,11 @@ class HistoryStack(QWidget):
         return False
 
     def _on_tip(self, event: QHelpEvent) -> bool:
-        marker = self.marker_at(QPointF(event.pos()))
-        if marker is None:
-            QToolTip.hideText()
+        tip = self.tip_at(QPointF(event.pos()))
+        if tip:
+            QToolTip.showText(event.globalPos(), plain(tip), self._canvas)
         else:
-            QToolTip.showText(event.globalPos(), plain(marker_tip(marker)), self._canvas)
+            QToolTip.hideText()
         return True
 
     def _select(self, selection: tuple[float, float] | None) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import Qt, Slot
+from PySide6.QtCore import QPoint, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QImage, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 
@@ -320,6 +320,8 @@ class HistoryPage(QWidget):
         self.stack.edge_wanted.connect(self._on_edge)
         self.stack.cursor_moved.connect(self._show_figures)
         self.stack.marker_chosen.connect(self._on_marker)
+        self.stack.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.stack.customContextMenuRequested.connect(self._on_context_menu)
         self._theme.changed.connect(self.update)
 
     def _wires(self, history: History) -> tuple[tuple[Any, Any], ...]:
@@ -420,7 +422,8 @@ class HistoryPage(QWidget):
                 return
         else:
             self._device = self._found_number(self._device.number)
-        self._reading, self._other, self._markers = answer.reading, answer.other, answer.markers
+        self._reading, self._other = answer.reading, answer.other
+        self._markers = tuple(marker for marker in answer.markers if self._is_of_device(marker))
         self._draw()
 
     @Slot()
@@ -434,6 +437,11 @@ class HistoryPage(QWidget):
         self._draw()
 
     # -- devices
+
+    def _is_of_device(self, marker: Marker) -> bool:
+        """Whether a marker belongs to what is on show; the machine has those of all cards."""
+        device = self._device
+        return device is None or device.is_host or marker.device in (None, device.key)
 
     def devices(self) -> tuple[StoredDevice, ...]:
         """The devices to choose from: cards first, the machine last."""
@@ -630,6 +638,10 @@ class HistoryPage(QWidget):
     @Slot(object)
     def _on_export(self, form: ExportForm) -> None:
         ask_for_file(self, form, self._on_export_file)
+
+    @Slot(QPoint)
+    def _on_context_menu(self, place: QPoint) -> None:
+        self.menus.export.popup(self.stack.mapToGlobal(place))
 
     @Slot(str)
     def _on_export_file(self, file: str) -> None:
