@@ -741,6 +741,8 @@ def phases(
     right = backend.matrix(side, precision, place, SEED + 1)
     took, result = timed(backend, left, right, place, 2)
     times = max(1, min(500, int(0.03 / (took / 2))))
+    result = None
+    backend.release()  # the first rest is to be like the others
     repeats = int(options["repeats"])
     number = 0
     for turn in range(repeats + 1):
