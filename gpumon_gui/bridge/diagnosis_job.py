@@ -45,9 +45,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Environments:
-    """What was found on this machine."""
+    """What was found on this machine. ``versions`` (path, version) are known a moment later, when it ``is_whole``."""
 
     found: tuple[Environment, ...] = ()
+    versions: tuple[tuple[str, str], ...] = ()
+    is_whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,17 @@ class _Diagnoser(Worker):
     def _find(self, order: Order) -> Environments:
         from gpumon_gui.diagnosis.environments.base import Wanted
         from gpumon_gui.diagnosis.environments.search import find_environments
+        from gpumon_gui.diagnosis.probes.python import version_of
 
-        return Environments(find_environments(self._door(), Wanted(pythons=order.pythons), order.cancel))
+        door = self._door()
+        found = find_environments(door, Wanted(pythons=order.pythons), order.cancel)
+        self.found.emit(order.number, Environments(found, is_whole=False))
+        versions = []
+        for environment in found:
+            version = None if environment.problem else version_of(door, environment, order.cancel)
+            if version is not None:
+                versions.append((environment.path, version))
+        return Environments(found, tuple(versions))
 
     def _check(self, order: Order) -> Outcome:
         from gpumon_gui.diagnosis.checking import Cancelled, Tools, check, check_again
@@ -143,7 +154,7 @@ class DiagnosisJob(QObject):
     ``gateway`` and ``instruments`` make what the checks ask and what watches a proof (None: this machine).
 
     Signals:
-        found(object): :class:`Environments`, after :meth:`find`.
+        found(object): :class:`Environments`, after :meth:`find`: first what there is, then with versions.
         stepped(object): a :class:`~gpumon_gui.diagnosis.checking.Step`.
         ended(object): an :class:`Outcome`; exactly one for each check.
         crashed(str): a fault of ours while working.
@@ -216,6 +227,9 @@ class DiagnosisJob(QObject):
     def _begin(self, order: Order) -> None:
         if self._check is not None:
             raise RuntimeError("a check is under way")
+        if self._search is not None:  # it waits for nothing but the versions
+            self._search.cancel.set()
+            self._search = None
         self._check = self._send(order)
 
     def _next(self) -> int:
@@ -239,7 +253,8 @@ class DiagnosisJob(QObject):
     @Slot(int, object)
     def _on_found(self, number: int, environments: Environments) -> None:
         if self._search is not None and self._search.number == number:
-            self._search = None
+            if environments.is_whole:
+                self._search = None
             self.found.emit(environments)
 
     @Slot(int, object)

@@ -1,0 +1,82 @@
+"""Knows: where a diagnosis can be started from (rail, tray, a process), where its results are kept.
+Must not know: how anything is diagnosed."""
+
+from __future__ import annotations
+
+import logging
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+
+from gpumon_gui.app.arguments import Arguments
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.system.paths import folders
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
+from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.tray.icon import Tray
+
+#: Below the user's data.
+FOLDER = "diagnoses"
+_RUN = N_("Run diagnostics")
+
+
+class Diagnosing(QObject):
+    """Lives in the GUI thread; belongs to the window."""
+
+    def __init__(
+        self, window: MainWindow, theme: Theme, translation: Translation, settings: Settings, arguments: Arguments
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._settings = settings
+        self._actions: list[QAction] = []
+        self._page: DiagnosticsPage = window.pages["diagnostics"]
+        if arguments.screenshot is None:  # a picture shows nothing of this user
+            try:
+                self._page.set_folder(folders().data / FOLDER)
+            except GpumonError as error:
+                logging.getLogger("gpumon.diagnosis").info("results are not kept: %s", error)
+        self._page.crashed.connect(self._on_crashed)
+        self.button = window.rail.add_action("diagnostics", _RUN)
+        self.button.clicked.connect(self.run)
+        keys = QShortcut(QKeySequence("Ctrl+D"), window)
+        keys.activated.connect(self.run)
+        window.pages["processes"].diagnose_wanted.connect(self._on_process)
+        translation.changed.connect(self._retranslate)
+
+    def use_tray(self, tray: Tray) -> None:
+        """An entry in the tray's menu."""
+        action = QAction(tray.menu)
+        action.triggered.connect(self._on_tray)
+        tray.add_action(action)
+        self._actions.append(action)
+        self._retranslate()
+
+    @Slot()
+    def run(self) -> None:
+        """Open the wizard."""
+        self._window.show_page("diagnostics")
+        self._page.run()
+
+    @Slot()
+    def _on_tray(self) -> None:
+        self._window.bring_up()
+        self.run()
+
+    @Slot(int, str)
+    def _on_process(self, pid: int, name: str) -> None:
+        self._window.show_page("diagnostics")
+        self._page.run_for(pid, name)
+
+    @Slot(str)
+    def _on_crashed(self, text: str) -> None:
+        logging.getLogger("gpumon.diagnosis").error("a check failed: %s", text)
+
+    @Slot()
+    def _retranslate(self) -> None:
+        for action in self._actions:
+            action.setText(_(_RUN))

@@ -1,0 +1,204 @@
+"""Knows: how kept results and reports are read and written beside the GUI thread. Must not know: widgets, rules.
+
+A home folder can be on a network, and a report is made over many texts: neither may hold the window up.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from gpumon_gui.bridge.worker import LoopThread, Worker
+from gpumon_gui.core.clock import Instant
+from gpumon_gui.core.errors import OutputFailed
+from gpumon_gui.core.redact import Private, Replaced
+
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.ask import Result
+    from gpumon_gui.diagnosis.results import Kept
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A report as it would be written, redacted: ``text`` for the eye (of HTML it is the Markdown), and what was
+    hidden: kind, word, what stands there instead, how often."""
+
+    result: Result
+    suffix: str
+    text: str
+    replaced: tuple[tuple[str, str, str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """How the writing of a report went: ``fault`` is empty or one translated line."""
+
+    result: Result
+    file: Path
+    fault: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """The kept results, newest first, and one line for each file that was passed over."""
+
+    kept: tuple[Kept, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """``name`` says what; the rest is what it is done with."""
+
+    name: str
+    result: Result | None = None
+    file: Path | None = None
+    suffix: str = ""
+    private: Private | None = None
+
+
+class _Clerk(Worker):
+    previewed = Signal(object)
+    saved = Signal(object)
+    stored = Signal(object)
+    failed = Signal(str)
+
+    def __init__(self, folder: Path | None) -> None:
+        super().__init__()
+        self._folder = folder
+        self._faults: tuple[str, ...] = ()
+
+    @Slot(object)
+    def work(self, task: _Task) -> None:
+        """Do it, and say what came of it."""
+        if self.stop_event.is_set() and task.name == "preview":
+            return
+        try:
+            getattr(self, f"_{task.name}")(task)
+        except OutputFailed as error:
+            self.failed.emit(str(error))
+
+    def _load(self, _task: _Task) -> None:
+        from gpumon_gui.diagnosis import results
+
+        if self._folder is None:
+            return
+        loaded = results.load(self._folder)
+        self.stored.emit(Stored(loaded.kept, loaded.faults))
+
+    def _keep(self, task: _Task) -> None:
+        from gpumon_gui.diagnosis import results
+
+        assert task.result is not None
+        if self._folder is not None:
+            results.keep(self._folder, task.result, task.file)
+            self._load(task)
+
+    def _forget(self, task: _Task) -> None:
+        from gpumon_gui.diagnosis import results
+
+        assert task.file is not None
+        results.forget(task.file)
+        self._load(task)
+
+    def _preview(self, task: _Task) -> None:
+        from gpumon_gui.diagnosis.report import saving
+
+        assert task.result is not None
+        replaced = Replaced()
+        made = _made(task.result, task.private, replaced)
+        text = saving.content(made, ".md" if task.suffix == ".html" else task.suffix)
+        words = tuple((kind.value, word, instead, count) for (kind, word, instead), count in replaced.counts.items())
+        self.previewed.emit(Preview(task.result, task.suffix, text, words))
+
+    def _save(self, task: _Task) -> None:
+        from gpumon_gui.diagnosis.report import saving
+
+        assert task.result is not None
+        assert task.file is not None
+        try:
+            saving.save(task.file, _made(task.result, task.private, None))
+        except OutputFailed as error:
+            self.saved.emit(Saved(task.result, task.file, str(error)))
+        else:
+            result = replace(task.result, reports=tuple(dict.fromkeys((*task.result.reports, str(task.file)))))
+            self.saved.emit(Saved(result, task.file))
+
+
+def _made(result: Result, private: Private | None, replaced: Replaced | None) -> dict[str, Any]:
+    from gpumon_gui.diagnosis.report.document import report
+    from gpumon_gui.diagnosis.rules.table import RULES
+
+    now = Instant(0.0, result.time_utc_s)
+    hidden = private or Private.of_this_machine()
+    return report(result.document, result.diagnosis, RULES, now, hidden, replaced)
+
+
+class DiagnosisFiles(QObject):
+    """Lives in the GUI thread; its thread starts with the first task. ``folder`` None: results are kept nowhere.
+
+    Signals:
+        stored(object): :class:`Stored`, after every change and after :meth:`load`.
+        previewed(object): a :class:`Preview`.
+        saved(object): a :class:`Saved`.
+        failed(str): a result could not be kept or deleted; one translated line.
+    """
+
+    stored = Signal(object)
+    previewed = Signal(object)
+    saved = Signal(object)
+    failed = Signal(str)
+    _ordered = Signal(object)
+
+    def __init__(self, folder: Path | None, parent: QObject | None = None, *, private: Private | None = None) -> None:
+        """``private``: the words that reports hide (None: those of this account and machine)."""
+        super().__init__(parent)
+        self._folder = folder
+        self._private = private
+        self._thread: LoopThread | None = None
+
+    @property
+    def keeps(self) -> bool:
+        """Whether results outlive the program."""
+        return self._folder is not None
+
+    def load(self) -> None:
+        """Read what is kept."""
+        self._send(_Task("load"))
+
+    def keep(self, result: Result, file: Path | None = None) -> None:
+        """Keep a result; over the one in ``file`` if given."""
+        self._send(_Task("keep", result, file))
+
+    def forget(self, file: Path) -> None:
+        """Delete a kept result."""
+        self._send(_Task("forget", file=file))
+
+    def preview(self, result: Result, suffix: str) -> None:
+        """Make the report as it would be written with this suffix."""
+        self._send(_Task("preview", result, suffix=suffix, private=self._private))
+
+    def save(self, result: Result, file: Path) -> None:
+        """Write the report, in the form that the name ends in."""
+        self._send(_Task("save", result, file, private=self._private))
+
+    def close(self) -> bool:
+        """End the thread after what it is at; False when the file system does not answer."""
+        thread, self._thread = self._thread, None
+        return thread is None or thread.stop()
+
+    def _send(self, task: _Task) -> None:
+        if self._thread is None:
+            clerk = _Clerk(self._folder)
+            queued = Qt.ConnectionType.QueuedConnection
+            self._ordered.connect(clerk.work, queued)
+            clerk.stored.connect(self.stored, queued)
+            clerk.previewed.connect(self.previewed, queued)
+            clerk.saved.connect(self.saved, queued)
+            clerk.failed.connect(self.failed, queued)
+            self._thread = LoopThread(clerk, "gpumon-diagnoses")
+            self._thread.start()
+        self._ordered.emit(task)

@@ -1,0 +1,216 @@
+"""Knows: the Diagnostics page: the overview, and the wizard in its place while it is used. Must not know: checks.
+
+The wizard and with it all of the diagnosis is made when it is first wanted.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Saved, Stored
+from gpumon_gui.bridge.diagnosis_job import DiagnosisJob
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.core.redact import Private
+from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.message_bar import Tone
+from gpumon_gui.ui.wizard.overview import Overview
+
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.ask import Result
+    from gpumon_gui.diagnosis.results import Kept
+    from gpumon_gui.ui.wizard.wizard import Wizard
+
+
+class DiagnosticsPage(QWidget):
+    """Signals:
+    crashed(str): a fault of ours while checking.
+    """
+
+    crashed = Signal(str)
+
+    def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._feed = feed
+        self._theme = theme
+        self._settings: Settings | None = None
+        self._is_recorded = self._is_loaded = False
+        self._kept: tuple[Kept, ...] = ()
+        self.job = DiagnosisJob(self)
+        self.files = DiagnosisFiles(None, self)
+        self.wizard: Wizard | None = None
+        self.overview = Overview(theme, self)
+        self.stack = QStackedWidget(self)
+        self.stack.addWidget(self.overview)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, 0, 0, 0)
+        box.addWidget(self.stack)
+        self.overview.run_wanted.connect(self.run)
+        self.overview.open_wanted.connect(self._on_open)
+        self.overview.again_wanted.connect(self._on_again)
+        self.overview.forget_wanted.connect(self._on_forget)
+        self.job.crashed.connect(self.crashed)
+        self._watch_files()
+
+    # -- what others use
+
+    def set_folder(self, folder: Path | None, *, private: Private | None = None) -> None:
+        """Where results are kept (None: nowhere). Before the first use."""
+        self.files.close()
+        self.files.deleteLater()
+        self.files = DiagnosisFiles(folder, self, private=private)
+        self._watch_files()
+
+    def set_job(self, job: DiagnosisJob) -> None:
+        """What checks; the page owns it from now on. Before the first use."""
+        self.job.deleteLater()
+        self.job = job
+        job.setParent(self)
+        job.crashed.connect(self.crashed)
+
+    def bind_settings(self, settings: Settings) -> None:
+        """Interpreters added by hand and the limits of the proof come from there."""
+        self._settings = settings
+        settings.changed.connect(self._on_setting)
+
+    @Slot()
+    def run(self) -> None:
+        """Start the wizard; a check that runs stays on show."""
+        self.run_for(None, "")
+
+    def run_for(self, pid: int | None, name: str) -> None:
+        """Start the wizard with one process chosen."""
+        wizard = self._made_wizard()
+        self.stack.setCurrentWidget(wizard)
+        wizard.begin(self._pythons(), pid, name)
+        self.refresh()
+
+    @Slot()
+    def show_overview(self) -> None:
+        """Leave the wizard."""
+        self.stack.setCurrentWidget(self.overview)
+        self.overview.run_button.setFocus()
+
+    # -- what the window calls
+
+    def activate(self) -> None:
+        """The page comes on show."""
+        if not self._is_loaded:
+            self._is_loaded = True
+            self.files.load()
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the newest sample: of interest is which programs run."""
+        sample = self._feed.latest
+        if self.wizard is not None and sample is not None and not self._is_recorded:
+            self.wizard.show_processes(sample.processes)
+
+    def set_recorded(self) -> None:
+        """The samples are not of this moment: their processes cannot be diagnosed."""
+        self._is_recorded = True
+        if self.wizard is not None:
+            self.wizard.set_recorded()
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        self.overview.retranslate()
+        if self.wizard is not None:
+            self.wizard.retranslate()
+
+    def close_tasks(self) -> bool:
+        """End the threads; False when one does not end in time."""
+        ended = (self.job.close(), self.files.close())
+        return all(ended)
+
+    # -- inside
+
+    def _made_wizard(self) -> Wizard:
+        if self.wizard is None:
+            from gpumon_gui.ui.wizard.wizard import Wizard
+
+            wizard = self.wizard = Wizard(self._theme, self.job, self.files, self)
+            wizard.closed.connect(self.show_overview)
+            wizard.made.connect(self._on_made)
+            wizard.interpreter_added.connect(self._on_interpreter)
+            if self._is_recorded:
+                wizard.set_recorded()
+            self.stack.addWidget(wizard)
+            self._tell_proof()
+        return self.wizard
+
+    def _pythons(self) -> tuple[str, ...]:
+        return () if self._settings is None else self._settings.values.texts("diagnostics.interpreters")
+
+    def _tell_proof(self) -> None:
+        if self.wizard is None or self._settings is None:
+            return
+        from gpumon_gui.diagnosis.ask import Proving
+
+        values = self._settings.values
+        seconds = values.number("diagnostics.proof_seconds")
+        share = values.number("diagnostics.proof_memory_percent") / 100
+        self.wizard.set_proving(values.flag("diagnostics.proof"), Proving(seconds, share))
+
+    def _watch_files(self) -> None:
+        self.files.stored.connect(self._on_stored)
+        self.files.failed.connect(self._on_failed)
+        self.files.saved.connect(self._on_saved)
+
+    def _file_of(self, result: Result) -> Path | None:
+        return next((kept.file for kept in self._kept if kept.result.time_utc_s == result.time_utc_s), None)
+
+    @Slot(str)
+    def _on_setting(self, key: str) -> None:
+        if key.startswith("diagnostics.proof"):
+            self._tell_proof()
+
+    @Slot(str)
+    def _on_interpreter(self, path: str) -> None:
+        if self._settings is not None:
+            self._settings.set("diagnostics.interpreters", (*self._pythons(), path))
+
+    @Slot(object)
+    def _on_stored(self, stored: Stored) -> None:
+        self._kept = stored.kept
+        self.overview.show_kept(stored.kept)
+        if stored.faults:
+            self.overview.say("\n".join(stored.faults), Tone.ATTENTION)
+
+    @Slot(str)
+    def _on_failed(self, text: str) -> None:
+        self.overview.say(text, Tone.ATTENTION)
+        if self.wizard is not None:
+            self.wizard.message.say(text, Tone.ATTENTION)
+
+    @Slot(object, object)
+    def _on_made(self, result: Result, before: Result | None) -> None:
+        """A part that was checked again takes the place of the whole it belongs to."""
+        self.files.keep(result, None if before is None else self._file_of(before))
+
+    @Slot(object)
+    def _on_saved(self, saved: Saved) -> None:
+        file = self._file_of(saved.result)
+        if not saved.fault and file is not None:
+            self.files.keep(saved.result, file)
+
+    @Slot(object)
+    def _on_open(self, kept: Kept) -> None:
+        wizard = self._made_wizard()
+        self.stack.setCurrentWidget(wizard)
+        wizard.show_result(kept.result)
+
+    @Slot(object)
+    def _on_again(self, kept: Kept) -> None:
+        wizard = self._made_wizard()
+        self.stack.setCurrentWidget(wizard)
+        wizard.check_again(kept.result)
+
+    @Slot(object)
+    def _on_forget(self, kept: Kept) -> None:
+        self.files.forget(kept.file)

@@ -1,0 +1,170 @@
+"""Knows: a card with a head that opens what belongs to it, made when it is opened first. Must not know: its content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from gpumon_gui.core.messages import _
+from gpumon_gui.ui import icons
+from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.section import Card, paint_mark
+
+_MARK = 16
+_CHEVRON = 14
+#: A path has no spaces to break at.
+_ANYWHERE = int(Qt.TextFlag.TextWrapAnywhere)
+
+
+class FoldHead(FlatButton):
+    """Mark, title, a muted line below and a badge; pressing it opens or closes."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, "", "", parent)
+        self._mark, self._line, self._badge, self._badge_mark = "none", "", "", "info"
+        self.setCheckable(True)
+        self.setFont(theme.font(Text.STRONG))
+        policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.toggled.connect(self._say_state)
+
+    @property
+    def title(self) -> str:
+        """What it says."""
+        return self.text()
+
+    @property
+    def kind(self) -> str:
+        """The mark at the left."""
+        return self._mark
+
+    @property
+    def line(self) -> str:
+        """What stands below the title."""
+        return self._line
+
+    @property
+    def badge(self) -> str:
+        """The word at the right."""
+        return self._badge
+
+    def say(self, mark: str, title: str, line: str = "") -> None:
+        """What it says; ``mark`` as in :func:`paint_mark`."""
+        self._mark, self._line = mark, line
+        self.setText(title)
+        self.updateGeometry()
+        self._say_state()
+
+    def set_badge(self, word: str, mark: str = "info") -> None:
+        """A word at the right; empty for none."""
+        self._badge, self._badge_mark = word, mark
+        self._say_state()
+
+    def _say_state(self, *_on: bool) -> None:
+        state = _("expanded") if self.isChecked() else _("collapsed")
+        parts = [part for part in (self.text(), self._line, self._badge) if part]
+        self.setAccessibleName(_("{name}, {state}").format(name=". ".join(parts), state=state))
+        self.update()
+
+    def _room(self, width: int) -> int:
+        badge = QFontMetrics(self._theme.font(Text.CAPTION)).horizontalAdvance(self._badge) + L if self._badge else 0
+        return max(40, width - (L + _MARK + M) - (_CHEVRON + 2 * S) - badge)
+
+    def heightForWidth(self, width: int) -> int:
+        flags = int(Qt.TextFlag.TextWordWrap)
+        title = QFontMetrics(self.font()).boundingRect(0, 0, self._room(width), 10000, flags, self.text())
+        line = QFontMetrics(self._theme.font(Text.CAPTION)).boundingRect(
+            0, 0, self._room(width), 10000, _ANYWHERE, self._line
+        )
+        return max(40, title.height() + (line.height() + 2 if self._line else 0) + 2 * S)
+
+    def sizeHint(self) -> QSize:
+        return QSize(240, self.heightForWidth(max(self.width(), 240)))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(120, 40)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self.paint_hover(painter)
+        flags = int(Qt.TextFlag.TextWordWrap)
+        left, room, top = L + _MARK + M, self._room(self.width()), S
+        paint_mark(painter, QRectF(L, top + 1, _MARK, _MARK), self._mark, self._theme)
+        painter.setFont(self.font())
+        painter.setPen(QColor(colours.text))
+        used = painter.boundingRect(QRectF(left, top, room, 10000), flags, self.text())
+        painter.drawText(QRectF(left, top, room, used.height()), flags, self.text())
+        caption = self._theme.font(Text.CAPTION)
+        painter.setFont(caption)
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(QRectF(left, top + used.height() + 2, room, 10000), _ANYWHERE, self._line)
+        middle = self.height() / 2
+        right = self.width() - S - _CHEVRON
+        name = "collapse" if self.isChecked() else "expand"
+        icons.draw(painter, name, colours.muted, QRectF(right, middle - _CHEVRON / 2, _CHEVRON, _CHEVRON))
+        if self._badge:
+            tones = {"good": colours.good, "attention": colours.attention, "bad": colours.bad}
+            painter.setPen(QColor(tones.get(self._badge_mark, colours.info)))
+            width = QFontMetrics(caption).horizontalAdvance(self._badge) + XS
+            area = QRectF(right - S - width, 0, width, self.height())
+            painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self._badge)
+        painter.end()
+
+    def paint_hover(self, painter: QPainter) -> None:
+        """Pointer and focus."""
+        colours = self._theme.colours
+        rect = QRectF(self.rect()).adjusted(1, 1, -1, -1)
+        if self._hover:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.hover))
+            painter.drawRoundedRect(rect, RADIUS, RADIUS)
+        if self.hasFocus() and self._keyboard:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(colours.text), 1.6))
+            painter.drawRoundedRect(rect, RADIUS, RADIUS)
+
+
+class Fold(Card):
+    """``make_body`` is called with this card when it is opened for the first time.
+
+    Signals:
+        toggled(bool): opened or closed.
+    """
+
+    toggled = Signal(bool)
+
+    def __init__(self, theme: Theme, make_body: Callable[[QWidget], QWidget], parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._make = make_body
+        self.body: QWidget | None = None
+        self.head = FoldHead(theme, self)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(1, 1, 1, 1)
+        self._column.setSpacing(0)
+        self._column.addWidget(self.head)
+        self.head.toggled.connect(self._on_toggled)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its content is on show."""
+        return self.head.isChecked()
+
+    def set_open(self, on: bool) -> None:
+        """Open or close."""
+        self.head.setChecked(on)
+
+    @Slot(bool)
+    def _on_toggled(self, on: bool) -> None:
+        if on and self.body is None:
+            self.body = self._make(self)
+            self._column.addWidget(self.body)
+        if self.body is not None:
+            self.body.setVisible(on)
+        self.toggled.emit(on)

@@ -1,0 +1,193 @@
+"""Knows: one finding: its head, and opened its evidence, advice and what follows from it. Must not know: rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from gpumon_gui.core.files import printable
+from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.compare import Change
+from gpumon_gui.diagnosis.report import text
+from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.command_box import CommandBox
+from gpumon_gui.ui.widgets.fold import Fold
+from gpumon_gui.ui.widgets.section import wrapped
+from gpumon_gui.ui.wizard.words import MARK
+
+#: A value is shown up to here; all of it is in the saved report.
+_LONGEST = 600
+
+
+def change_badge(change: Change | None) -> tuple[str, str]:
+    """The word and the mark of what became of a finding."""
+    if change is Change.NEW:
+        return _("new"), "bad"
+    if change is Change.STILL:
+        return _("still there"), "attention"
+    if change is Change.GONE:
+        return _("gone"), "good"
+    return (_("not judged this time"), "info") if change is Change.UNKNOWN else ("", "info")
+
+
+class FindingCard(Fold):
+    """A finding of a report (its JSON form). ``symptoms`` are those that follow from it.
+
+    Signals:
+        help_wanted(str): the code whose page shall open.
+        check_wanted(str): the subject to look at again.
+    """
+
+    help_wanted = Signal(str)
+    check_wanted = Signal(str)
+
+    def __init__(
+        self,
+        theme: Theme,
+        finding: Mapping[str, Any],
+        symptoms: Sequence[Mapping[str, Any]],
+        changes: Mapping[tuple[str, str], Change],
+        parent: QWidget | None = None,
+        *,
+        can_check: bool = True,
+    ) -> None:
+        super().__init__(theme, self._make_body, parent)
+        self.finding = finding
+        self._symptoms = symptoms
+        self._changes = changes
+        self._can_check = can_check
+        self.commands: list[CommandBox] = []
+        self.symptom_cards: list[FindingCard] = []
+        line = f"{text.status({**finding, 'symptom_of': None})} · {text.subject(finding['subject'])}"
+        self.head.say(MARK.get(finding["severity"], "info"), finding["title"], line)
+        self.head.set_badge(*change_badge(changes.get((finding["code"], finding["subject"]))))
+
+    @property
+    def code(self) -> str:
+        """Of the rule."""
+        return str(self.finding["code"])
+
+    @property
+    def subject(self) -> str:
+        """What it is about."""
+        return str(self.finding["subject"])
+
+    def _make_body(self, parent: QWidget) -> QWidget:
+        body = QWidget(parent)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(L + 16 + M, 0, L, M)
+        column.setSpacing(S)
+        if self.finding["evidence"]:
+            column.addWidget(self._title(_("Evidence"), body))
+            column.addLayout(self._evidence(body))
+        if self.finding["advice"]:
+            column.addSpacing(S)
+            column.addWidget(self._title(_("What to do"), body))
+            for step in self.finding["advice"]:
+                self._add_step(column, step, body)
+        if self._symptoms:
+            column.addSpacing(S)
+            column.addWidget(self._title(_("This follows from it"), body))
+            for symptom in self._symptoms:
+                card = FindingCard(self._theme, symptom, (), self._changes, body, can_check=self._can_check)
+                card.help_wanted.connect(self.help_wanted)
+                card.check_wanted.connect(self.check_wanted)
+                self.symptom_cards.append(card)
+                column.addWidget(card)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(S)
+        self.help_button = FlatButton(self._theme, "info", _("How this was decided"), body, framed=True)
+        self.help_button.clicked.connect(self._on_help)
+        buttons.addWidget(self.help_button)
+        if self._can_check:
+            self.check_button = FlatButton(self._theme, "", _("Check this again"), body, framed=True)
+            self.check_button.clicked.connect(self._on_check)
+            buttons.addWidget(self.check_button)
+        buttons.addStretch(1)
+        column.addSpacing(S)
+        column.addLayout(buttons)
+        return body
+
+    def _title(self, words: str, parent: QWidget) -> QLabel:
+        label = QLabel(words, parent)
+        label.setFont(self._theme.font(Text.STRONG))
+        return label
+
+    def _evidence(self, parent: QWidget) -> QGridLayout:
+        grid = QGridLayout()
+        grid.setHorizontalSpacing(L)
+        grid.setVerticalSpacing(2)
+        grid.setColumnStretch(1, 3)
+        for row, evidence in enumerate(self.finding["evidence"]):
+            what = QLabel(printable(str(evidence["what"])), parent)
+            what.setTextFormat(Qt.TextFormat.PlainText)
+            what.setForegroundRole(what.foregroundRole())
+            what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+            value = wrapped(self._theme, parent=parent)
+            value.setText(_shown_value(evidence))
+            source = wrapped(self._theme, Text.CAPTION, muted=True, parent=parent)
+            source.setText(_source(evidence))
+            grid.addWidget(what, 2 * row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(value, 2 * row, 1)
+            grid.addWidget(source, 2 * row + 1, 1)
+        return grid
+
+    def _add_step(self, column: QVBoxLayout, step: Mapping[str, Any], parent: QWidget) -> None:
+        label = wrapped(self._theme, parent=parent)
+        label.setText(str(step["text"]))
+        column.addWidget(label)
+        if step["command"]:
+            box = CommandBox(self._theme, str(step["command"]), parent)
+            self.commands.append(box)
+            column.addWidget(box)
+
+    @Slot()
+    def _on_help(self) -> None:
+        self.help_wanted.emit(self.code)
+
+    @Slot()
+    def _on_check(self) -> None:
+        self.check_wanted.emit(self.subject)
+
+
+class GoneCard(Fold):
+    """A finding that was there before the last check and is not any more, or could not be judged this time."""
+
+    def __init__(self, theme: Theme, title: str, subject: str, change: Change, parent: QWidget | None = None) -> None:
+        super().__init__(theme, self._make_body, parent)
+        self.change = change
+        self.head.say("good" if change is Change.GONE else "none", title, text.subject(subject))
+        self.head.set_badge(*change_badge(change))
+
+    def _make_body(self, parent: QWidget) -> QWidget:
+        words = _("It was looked for again and is not there any more.")
+        if self.change is Change.UNKNOWN:
+            words = _("What decides it could not be found out this time.")
+        body = QWidget(parent)
+        label = wrapped(self._theme, muted=True, parent=body)
+        label.setText(words)
+        column = QVBoxLayout(body)
+        column.setContentsMargins(XL + L, 0, L, M)
+        column.addWidget(label)
+        return body
+
+
+def _shown_value(evidence: Mapping[str, Any]) -> str:
+    value = " ".join(str(evidence["value"]).split())
+    value = printable(value)
+    return value if len(value) <= _LONGEST else value[:_LONGEST] + "…"
+
+
+def _source(evidence: Mapping[str, Any]) -> str:
+    """``nvidia-smi · 14:03:22`` or, from a log, the line's number."""
+    parts = [printable(str(evidence["source"]))]
+    if "line" in evidence:
+        parts.append(_("line {line}").format(line=evidence["line"]))
+    if "time_utc" in evidence:
+        when = QDateTime.fromString(str(evidence["time_utc"]), Qt.DateFormat.ISODate).toLocalTime()
+        parts.append(QLocale().toString(when.time(), "HH:mm:ss"))
+    return " · ".join(parts)

@@ -1,0 +1,319 @@
+"""Knows: the wizard's third page: verdicts, findings by rank, what could not be judged, what was not found.
+Must not know: rules, threads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontDatabase
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from gpumon_gui.core.clock import Instant
+from gpumon_gui.core.messages import _, ngettext
+from gpumon_gui.diagnosis.ask import Result
+from gpumon_gui.diagnosis.compare import Change, Changed, compare
+from gpumon_gui.diagnosis.facts import MACHINE
+from gpumon_gui.diagnosis.report import tables, text, words
+from gpumon_gui.diagnosis.report.document import report
+from gpumon_gui.diagnosis.rules.table import RULES
+from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.fold import Fold
+from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.section import wrapped
+from gpumon_gui.ui.wizard.finding_card import FindingCard, GoneCard
+from gpumon_gui.ui.wizard.verdicts import VerdictBanner
+from gpumon_gui.ui.wizard.words import moment
+
+WIDEST = 1000
+
+
+class FindingsPage(QWidget):
+    """Shows one result; after a check again also what has changed.
+
+    Signals:
+        help_wanted(str): the page of that rule shall open.
+        check_wanted(str): look at that subject again.
+    """
+
+    help_wanted = Signal(str)
+    check_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.result: Result | None = None
+        self._before: Result | None = None
+        self._subject: str | None = None
+        self._open: set[tuple[str, str]] = set()
+        self.banners: list[VerdictBanner] = []
+        self.cards: list[FindingCard] = []
+        self.gone: list[GoneCard] = []
+        self.groups: dict[str, Fold] = {}
+        self._when = QLabel(self)
+        self._when.setFont(theme.font(Text.CAPTION))
+        self.message = MessageBar(theme, closable=True, parent=self)
+        self.area = QScrollArea(self)
+        use_thin_bars(self.area, theme)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._content: QWidget | None = None
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.setSpacing(0)
+        above = QVBoxLayout()
+        above.setContentsMargins(L, 0, L, S)
+        above.addWidget(self._when)
+        above.addWidget(self.message)
+        outer.addLayout(above)
+        outer.addWidget(self.area, 1)
+
+    # -- what the wizard calls
+
+    def show_result(self, result: Result, before: Result | None = None, subject: str | None = None) -> None:
+        """Show a result. ``before``: what it is compared with, where ``subject`` (None: everything) was looked at."""
+        if before is None:
+            self._open = {_key(finding) for finding in result.diagnosis.findings[:1]}
+        self.result, self._before, self._subject = result, before, subject
+        self._build()
+        if before is None:
+            self.message.hide()
+            self.area.verticalScrollBar().setValue(0)
+
+    def focus_first(self) -> None:
+        """Put the focus on the first finding."""
+        first = next(iter([*self.gone, *self.cards, *self.groups.values()]), None)
+        if first is not None:
+            first.head.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        self.message.retranslate()
+        if self.result is not None:
+            self._build()
+
+    # -- building
+
+    def _build(self) -> None:
+        assert self.result is not None
+        where = self.area.verticalScrollBar().value()
+        open_groups = {name for name, group in self.groups.items() if group.is_open}
+        made = report(self.result.document, self.result.diagnosis, RULES, Instant(0.0, self.result.time_utc_s), None)
+        changed = self._changes()
+        changes = {_key(one.finding): one.change for one in changed}
+        self.cards, self.gone, self.banners, self.groups = [], [], [], {}
+        content = QWidget()
+        content.setMaximumWidth(WIDEST)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(L, 0, L, XL)
+        column.setSpacing(S)
+        for verdict in text.verdicts(made):
+            banner = VerdictBanner(self._theme, verdict["verdict"], verdict["text"], content)
+            self.banners.append(banner)
+            column.addWidget(banner)
+        self._add_findings(column, made, changed, changes, content)
+        self._add_sections(column, made, content)
+        self._add_groups(column, made, content)
+        column.addStretch(1)
+        for name in open_groups & set(self.groups):
+            self.groups[name].set_open(True)
+        self._when.setText(_("Checked on {time}").format(time=moment(self.result.time_utc_s)))
+        self.area.setWidget(content)
+        self._content = content
+        self.area.verticalScrollBar().setValue(where)
+        if self._before is not None:
+            self.message.say(_change_text(changed), _tone(changed))
+
+    def _changes(self) -> tuple[Changed, ...]:
+        if self._before is None or self.result is None:
+            return ()
+        subjects = None if self._subject is None else (self._subject, MACHINE)
+        return compare(self._before.diagnosis, self.result.diagnosis, subjects)
+
+    def _add_findings(
+        self,
+        column: QVBoxLayout,
+        made: Mapping[str, Any],
+        changed: Sequence[Changed],
+        changes: Mapping[tuple[str, str], Change],
+        content: QWidget,
+    ) -> None:
+        findings = made["findings"]
+        causes, symptoms = _folded(findings)
+        acting = [finding for finding in findings if finding["severity"] != "info"]
+        title = _("No finding needs action")
+        if acting:
+            count = len(acting)
+            title = ngettext("{count} finding needs action", "{count} findings need action", count)
+            title = title.format(count=count)
+        column.addSpacing(S)
+        column.addWidget(self._heading(title, content))
+        if not acting:
+            said = wrapped(self._theme, muted=True, parent=content)
+            said.setText(_plain_summary(made))
+            column.addWidget(said)
+        for one in changed:
+            if one.change in (Change.GONE, Change.UNKNOWN):
+                name = _(one.finding.title).format(**one.finding.values)
+                gone = GoneCard(self._theme, name, one.finding.subject, one.change, content)
+                self.gone.append(gone)
+                column.addWidget(gone)
+        for finding in causes:
+            card = FindingCard(self._theme, finding, symptoms.get(_key_of(finding), ()), changes, content)
+            card.help_wanted.connect(self.help_wanted)
+            card.check_wanted.connect(self.check_wanted)
+            card.set_open(_key_of(finding) in self._open)
+            card.toggled.connect(partial(self._on_toggled, _key_of(finding)))
+            self.cards.append(card)
+            column.addWidget(card)
+
+    def _add_sections(self, column: QVBoxLayout, made: Mapping[str, Any], content: QWidget) -> None:
+        for number, section in enumerate(made.get("sections", ())):
+            block = "\n\n".join(tables.terminal([section])[0:])
+            self._add_group(column, f"section-{number}", "info", section["title"], "", block, content, fixed=True)
+
+    def _add_groups(self, column: QVBoxLayout, made: Mapping[str, Any], content: QWidget) -> None:
+        answered = {entry["code"] for entry in (*made["clear"], *made["findings"])}
+        unknown: dict[str, set[str]] = {}
+        for entry in made["not_evaluated"]:
+            if entry["code"] not in answered:
+                unknown.setdefault(entry["code"], set()).update(entry["missing"])
+        clear = sorted({entry["code"] for entry in made["clear"]} - {entry["code"] for entry in made["findings"]})
+        what = {rule.code: rule.help.what for rule in RULES}
+        column.addSpacing(M)
+        if unknown:
+            count = len(unknown)
+            title = ngettext("{count} cause could not be judged", "{count} causes could not be judged", count)
+            topics = sorted({_topic(fact) for facts in unknown.values() for fact in facts})
+            line = _("Too little is known of: {facts}").format(facts=_(", ").join(topics))
+            rows = [
+                _("{what}\nMissing: {facts}").format(what=_(what.get(code, code)), facts=", ".join(sorted(facts)))
+                for code, facts in sorted(unknown.items())
+            ]
+            self._add_group(column, "unknown", "none", title.format(count=count), line, "\n\n".join(rows), content)
+        if clear:
+            count = len(clear)
+            title = ngettext(
+                "{count} cause was looked for and is not there",
+                "{count} causes were looked for and are not there",
+                count,
+            )
+            rows = [f"✓ {_(what.get(code, code))}" for code in clear]
+            self._add_group(column, "clear", "good", title.format(count=count), "", "\n\n".join(rows), content)
+        if made["bugs"]:
+            rows = [f"{bug['code']} ({text.subject(bug['subject'])}): {bug['error']}" for bug in made["bugs"]]
+            title = _("Faults of GPUMon while judging (please report them)")
+            self._add_group(column, "bugs", "attention", title, "", "\n".join(rows), content)
+
+    def _add_group(
+        self,
+        column: QVBoxLayout,
+        name: str,
+        kind: str,
+        title: str,
+        line: str,
+        block: str,
+        content: QWidget,
+        *,
+        fixed: bool = False,
+    ) -> None:
+        group = Fold(self._theme, partial(self._block, block, fixed), content)
+        group.head.say(kind, title, line)
+        self.groups[name] = group
+        column.addWidget(group)
+
+    def _block(self, block: str, fixed: bool, parent: QWidget) -> QWidget:
+        """One label for all of it: as many labels as rows would take as long as the whole page."""
+        label = wrapped(self._theme, parent=parent)
+        if fixed:
+            font = QFont(self._theme.font(Text.CAPTION))
+            font.setFamilies([QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family(), *font.families()])
+            label.setFont(font)
+        label.setText(block)
+        label.setContentsMargins(L + 16 + M, 0, L, M)
+        return label
+
+    def _heading(self, title: str, parent: QWidget) -> QLabel:
+        label = QLabel(title, parent)
+        label.setFont(self._theme.font(Text.SUBTITLE))
+        return label
+
+    def _on_toggled(self, key: tuple[str, str], is_open: bool) -> None:
+        if is_open:
+            self._open.add(key)
+        else:
+            self._open.discard(key)
+
+
+def _key(finding: Any) -> tuple[str, str]:
+    return finding.code, finding.subject
+
+
+def _key_of(finding: Mapping[str, Any]) -> tuple[str, str]:
+    return str(finding["code"]), str(finding["subject"])
+
+
+def _folded(
+    findings: Sequence[Mapping[str, Any]],
+) -> tuple[list[Mapping[str, Any]], dict[tuple[str, str], list[Mapping[str, Any]]]]:
+    """Causes, and the symptoms below each: the cause of the same subject counts, else the machine's."""
+    keys = {_key_of(finding) for finding in findings}
+    causes: list[Mapping[str, Any]] = []
+    symptoms: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for finding in findings:
+        code = finding["symptom_of"]
+        places = [(str(code), str(finding["subject"])), (str(code), MACHINE)]
+        key = next((place for place in places if place in keys), None) if code else None
+        if key is None:
+            causes.append(finding)
+        else:
+            symptoms.setdefault(key, []).append(finding)
+    # A symptom of a symptom has no card of its own to stand below: it stands below the first cause.
+    tops = {_key_of(finding) for finding in causes}
+    for key in [key for key in symptoms if key not in tops]:
+        above = next((top for top, below in symptoms.items() if key in [_key_of(one) for one in below]), None)
+        if above is not None and above in tops:
+            symptoms[above] += symptoms.pop(key)
+        else:
+            causes += symptoms.pop(key)
+    return causes, symptoms
+
+
+def _plain_summary(made: Mapping[str, Any]) -> str:
+    """The report's closing words without the counts, which stand in the groups; options of the command line neither."""
+    if any(finding["severity"] != "info" for finding in made["findings"]):
+        return ""
+    said = text.summary(made).split("\n")[0]
+    return _(words.NOTHING_WRONG) if said == _(words.NOTHING_WRONG) else _(words.NOTHING_FOUND)
+
+
+def _topic(fact: str) -> str:
+    root = fact.partition(".")[0]
+    return _(words.TOPIC.get(root, root))
+
+
+def _change_text(changed: Sequence[Changed]) -> str:
+    counts = {change: sum(one.change is change for one in changed) for change in Change}
+    if not changed:
+        return _("Checked again: nothing was found, as before.")
+    parts = [
+        (_("{count} gone"), counts[Change.GONE]),
+        (_("{count} new"), counts[Change.NEW]),
+        (_("{count} still there"), counts[Change.STILL]),
+        (_("{count} could not be judged this time"), counts[Change.UNKNOWN]),
+    ]
+    told = _(", ").join(part.format(count=count) for part, count in parts if count)
+    return _("Checked again: {changes}.").format(changes=told)
+
+
+def _tone(changed: Sequence[Changed]) -> Tone:
+    kinds = {one.change for one in changed}
+    if Change.NEW in kinds:
+        return Tone.ATTENTION
+    return Tone.GOOD if Change.GONE in kinds and Change.STILL not in kinds else Tone.INFO

@@ -1,0 +1,107 @@
+"""Knows: the page behind a finding: what is looked for, why, how it is decided, when that is wrong, what to do.
+Must not know: any one rule."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QUrl, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.diagnosis.rule import Rule
+from gpumon_gui.diagnosis.rules.table import RULES
+from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.section import set_text, wrapped
+from gpumon_gui.ui.wizard.choose_page import WIDEST
+
+_PARTS = (
+    ("what", N_("What is looked for")),
+    ("why", N_("Why it matters")),
+    ("how", N_("How it is decided")),
+    ("wrong", N_("When this is wrong")),
+    ("todo", N_("What to do")),
+)
+
+
+class HelpPage(QWidget):
+    """Shows one rule at a time."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._rule: Rule | None = None
+        content = QWidget(self)
+        content.setMaximumWidth(WIDEST)
+        column = QVBoxLayout(content)
+        column.setContentsMargins(L, S, L, XL)
+        column.setSpacing(S)
+        self._code = QLabel(content)
+        self._code.setFont(theme.font(Text.CAPTION))
+        self._code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        column.addWidget(self._code)
+        self._titles: dict[str, QLabel] = {}
+        self._texts: dict[str, QLabel] = {}
+        for name, _title in _PARTS:
+            title = self._titles[name] = QLabel(content)
+            title.setFont(theme.font(Text.SUBTITLE))
+            text = self._texts[name] = wrapped(theme, parent=content)
+            column.addWidget(title)
+            column.addWidget(text)
+            column.addSpacing(M)
+        self._links_title = QLabel(content)
+        self._links_title.setFont(theme.font(Text.SUBTITLE))
+        column.addWidget(self._links_title)
+        self._links = QVBoxLayout()
+        self._links.setSpacing(0)
+        column.addLayout(self._links)
+        column.addStretch(1)
+        self.area = QScrollArea(self)
+        use_thin_bars(self.area, theme)
+        self.area.setWidgetResizable(True)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(content)
+        outer = QVBoxLayout(self)
+        outer.setContentsMargins(0, 0, 0, 0)
+        outer.addWidget(self.area)
+        self.setFocusProxy(self.area)
+
+    @property
+    def text(self) -> str:
+        """Everything it says."""
+        return "\n".join(f"{self._titles[name].text()}\n{self._texts[name].text()}" for name, _title in _PARTS)
+
+    def show_rule(self, code: str) -> None:
+        """Show the page of a code; KeyError for an unknown one."""
+        self._rule = {rule.code: rule for rule in RULES}[code]
+        self.retranslate()
+        self.area.verticalScrollBar().setValue(0)
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        for name, title in _PARTS:
+            set_text(self._titles[name], _(title))
+        set_text(self._links_title, _("Read more"))
+        if self._rule is None:
+            return
+        self._code.setText(self._rule.code)
+        for name, _title in _PARTS:
+            set_text(self._texts[name], _(getattr(self._rule.help, name)))
+        while (item := self._links.takeAt(0)) is not None:
+            widget = item.widget()
+            if widget is not None:
+                widget.deleteLater()
+        self._links_title.setVisible(bool(self._rule.links))
+        for link in self._rule.links:
+            button = FlatButton(self._theme, "", link, self)
+            button.setObjectName(link)
+            button.setAccessibleName(_("Open {link} in the browser").format(link=link))
+            button.clicked.connect(self._on_link)
+            self._links.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+
+    @Slot()
+    def _on_link(self) -> None:
+        QDesktopServices.openUrl(QUrl(self.sender().objectName()))

@@ -1,0 +1,192 @@
+"""Knows: the wizard's fourth page: in which form a report is saved, and what is hidden in it.
+Must not know: how it is made or written."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QFont, QFontDatabase, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QRadioButton,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpumon_gui.bridge.diagnosis_files import Preview
+from gpumon_gui.core.files import printable
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.section import set_text, wrapped
+
+FORMATS: tuple[tuple[str, str], ...] = (
+    (".html", N_("HTML (to read in a browser)")),
+    (".md", N_("Markdown (to paste into a forum)")),
+    (".json", N_("JSON (for programs)")),
+)
+KIND: dict[str, str] = {
+    "user": N_("user name"),
+    "host": N_("name of this computer"),
+    "home": N_("home folder"),
+    "others-home": N_("folder of an account"),
+    "address": N_("IP address"),
+    "secret": N_("secret"),
+    "serial": N_("serial number"),
+    "id": N_("id of a device"),
+}
+#: Below this width the list stands under the text.
+_NARROW = 860
+
+
+class ReportPage(QWidget):
+    """Signals:
+    form_chosen(str): another form; the suffix.
+    """
+
+    form_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._shown: Preview | None = None
+        self.message = MessageBar(theme, closable=True, parent=self)
+        self._intro = wrapped(theme, parent=self)
+        self._group = QButtonGroup(self)
+        self.forms: dict[str, QRadioButton] = {}
+        row = QHBoxLayout()
+        row.setSpacing(L)
+        for suffix, _label in FORMATS:
+            button = QRadioButton(self)
+            button.setObjectName(suffix)
+            self._group.addButton(button)
+            self.forms[suffix] = button
+            row.addWidget(button)
+        row.addStretch(1)
+        self.forms[".html"].setChecked(True)
+        self._group.buttonClicked.connect(self._on_form)
+        self._text_title = QLabel(self)
+        self._text_title.setFont(theme.font(Text.STRONG))
+        self.text = QPlainTextEdit(self)
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
+        font = QFont(theme.font(Text.CAPTION))
+        font.setFamilies([fixed.family(), *font.families()])
+        self.text.setFont(font)
+        use_thin_bars(self.text, theme)
+        self._list_title = QLabel(self)
+        self._list_title.setFont(theme.font(Text.STRONG))
+        self.replaced = QTreeWidget(self)
+        self.replaced.setRootIsDecorated(False)
+        self.replaced.setColumnCount(4)
+        self.replaced.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        use_thin_bars(self.replaced, theme)
+        left, right = QVBoxLayout(), QVBoxLayout()
+        for box, title, widget in ((left, self._text_title, self.text), (right, self._list_title, self.replaced)):
+            box.setSpacing(S)
+            box.addWidget(title)
+            box.addWidget(widget, 1)
+        self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._both.setSpacing(M)
+        self._both.addLayout(left, 3)
+        self._both.addLayout(right, 2)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(L, S, L, S)
+        column.setSpacing(S)
+        column.addWidget(self.message)
+        column.addWidget(self._intro)
+        column.addLayout(row)
+        column.addSpacing(S)
+        column.addLayout(self._both, 1)
+        self.retranslate()
+
+    @property
+    def suffix(self) -> str:
+        """The form chosen."""
+        return next(suffix for suffix, button in self.forms.items() if button.isChecked())
+
+    def begin(self) -> None:
+        """A report shall be saved."""
+        self.message.hide()
+        self._shown = None
+        self.text.setPlainText("")
+        self.replaced.clear()
+        self._tell()
+
+    def show_preview(self, preview: Preview) -> None:
+        """What would be written."""
+        if preview.suffix != self.suffix:
+            return
+        self._shown = preview
+        self.text.setPlainText(preview.text)
+        self.replaced.clear()
+        for kind, word, instead, count in preview.replaced:
+            item = QTreeWidgetItem(self.replaced)
+            for number, words in enumerate((_(KIND[kind]), printable(word), printable(instead), str(count))):
+                item.setText(number, words)
+        for number in range(4):
+            self.replaced.resizeColumnToContents(number)
+            self.replaced.setColumnWidth(number, min(self.replaced.columnWidth(number), 200))
+        self._tell()
+
+    def tell_saved(self, file: str, fault: str) -> None:
+        """How the writing went."""
+        if fault:
+            self.message.say(fault, Tone.BAD)
+        else:
+            text = _("Saved as {file}. Nothing of what is listed here is in it.")
+            self.message.say(text.format(file=printable(file)), Tone.GOOD)
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        set_text(
+            self._intro,
+            _(
+                "The report is for somebody who helps you. Names, paths and addresses are replaced in it; this is the "
+                "whole text. Nothing is sent: you pass the file on, or not."
+            ),
+        )
+        for suffix, label in FORMATS:
+            self.forms[suffix].setText(_(label))
+        self.replaced.setHeaderLabels([_("What"), _("On this machine"), _("In the report"), _("Times")])
+        self.replaced.setAccessibleName(_("What is replaced"))
+        self.text.setAccessibleName(_("The report's text"))
+        self.message.retranslate()
+        shown = self._shown
+        if shown is not None:
+            self.show_preview(shown)
+        self._tell()
+
+    def _tell(self) -> None:
+        shown = self._shown
+        title = _("The report's text")
+        if self.suffix == ".html":
+            title = _("The report's text (the file has it as a page)")
+        self._text_title.setText(title if shown is not None else _("The report is being made…"))
+        if shown is None:
+            self._list_title.setText("")
+        elif shown.replaced:
+            count = len(shown.replaced)
+            self._list_title.setText(_("Replaced: {count}").format(count=count))
+        else:
+            self._list_title.setText(_("Nothing had to be replaced"))
+
+    @Slot()
+    def _on_form(self) -> None:
+        if self._shown is None or self._shown.suffix != self.suffix:
+            self._shown = None
+            self._tell()
+            self.form_chosen.emit(self.suffix)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < _NARROW
+        self._both.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)

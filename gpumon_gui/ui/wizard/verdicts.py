@@ -1,0 +1,58 @@
+"""Knows: the banners that say, for each environment, whether its frameworks compute on the GPU. Must not know: why."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Slot
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.section import Card, Mark, wrapped
+from gpumon_gui.ui.wizard.words import VERDICT_MARK
+
+
+class VerdictBanner(Card):
+    """The verdict's sentence, and below it both sides: what the framework says, what was seen."""
+
+    def __init__(self, theme: Theme, verdict: str, text: str, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self.verdict = verdict
+        self.text = text
+        head, *rest = [line.strip() for line in text.split("\n")]
+        self._mark = Mark(theme, self)
+        self._mark.set_kind(VERDICT_MARK.get(verdict, "info"))
+        title = wrapped(theme, Text.STRONG if verdict != "not_installed" else Text.BODY, parent=self)
+        title.setText(head)
+        texts = QVBoxLayout()
+        texts.setSpacing(2)
+        texts.addWidget(title)
+        if rest:
+            more = wrapped(theme, Text.CAPTION, parent=self)
+            more.setText("\n".join(rest))
+            texts.addWidget(more)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(L, M, L, M)
+        row.setSpacing(M)
+        row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
+        row.addLayout(texts, 1)
+        self.setAccessibleName(text)
+        theme.changed.connect(self._recolour)
+        self._recolour()
+
+    @Slot()
+    def _recolour(self) -> None:
+        colours = self._theme.colours
+        backs = {"good": colours.good_back, "attention": colours.attention_back, "bad": colours.bad_back}
+        lines = {"good": colours.good, "attention": colours.attention, "bad": colours.bad}
+        kind = self._mark.kind
+        self.set_colours(backs.get(kind, colours.info_back if kind == "info" else ""), lines.get(kind, ""))
+
+
+def column_of(theme: Theme, verdicts: list[dict[str, str]], parent: QWidget) -> QWidget:
+    """All of them below each other."""
+    holder = QWidget(parent)
+    column = QVBoxLayout(holder)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(S)
+    for verdict in verdicts:
+        column.addWidget(VerdictBanner(theme, verdict["verdict"], verdict["text"], holder))
+    return holder

@@ -1,0 +1,363 @@
+"""Knows: the way through the wizard: what to check, running, findings, report, and the buttons below.
+Must not know: what the pages show, where results are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from PySide6.QtCore import QStandardPaths, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+
+from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Preview, Saved
+from gpumon_gui.bridge.diagnosis_job import DiagnosisJob, Environments, Outcome
+from gpumon_gui.core.messages import N_, _, ngettext
+from gpumon_gui.core.model import ProcessSample
+from gpumon_gui.diagnosis.ask import Proving, Result
+from gpumon_gui.diagnosis.checking import Step
+from gpumon_gui.ui.theme import L, S, Text, Theme
+from gpumon_gui.ui.widgets.accent_button import AccentButton
+from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.wizard.choose_page import ChoosePage
+from gpumon_gui.ui.wizard.findings_page import FindingsPage
+from gpumon_gui.ui.wizard.help_page import HelpPage
+from gpumon_gui.ui.wizard.report_page import ReportPage
+from gpumon_gui.ui.wizard.running_page import RunningPage
+
+CHOOSE, RUNNING, FINDINGS, REPORT, HELP = range(5)
+_TITLES = (N_("What to check"), N_("Checking"), N_("Findings"), N_("Report"), N_("How this was decided"))
+_STEPS = 4
+
+
+class Wizard(QWidget):
+    """Lives in the GUI thread; uses a job and files that belong to the page.
+
+    Signals:
+        closed(): the person is done with it.
+        made(object, object): a new result, and the one that it was made from by checking a part of it again (or None).
+        interpreter_added(str): a path to keep in the settings.
+    """
+
+    closed = Signal()
+    made = Signal(object, object)
+    interpreter_added = Signal(str)
+
+    def __init__(self, theme: Theme, job: DiagnosisJob, files: DiagnosisFiles, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._job = job
+        self._files = files
+        self._pythons: tuple[str, ...] = ()
+        self._started_from = CHOOSE
+        self._title = QLabel(self)
+        self._title.setFont(theme.font(Text.SUBTITLE))
+        self._step = QLabel(self)
+        self._step.setFont(theme.font(Text.CAPTION))
+        self.message = MessageBar(theme, closable=True, parent=self)
+        self.choose = ChoosePage(theme, self)
+        self.running = RunningPage(theme, self)
+        self.findings = FindingsPage(theme, self)
+        self.report = ReportPage(theme, self)
+        self.help = HelpPage(theme, self)
+        self.stack = QStackedWidget(self)
+        for page in (self.choose, self.running, self.findings, self.report, self.help):
+            self.stack.addWidget(page)
+        self.back_button = FlatButton(theme, "", "", self, framed=True)
+        self.again_button = FlatButton(theme, "", "", self, framed=True)
+        self.next_button = AccentButton(theme, "", "", self)
+        self.back_button.clicked.connect(self.go_back)
+        self.again_button.clicked.connect(self._on_again)
+        self.next_button.clicked.connect(self.go_on)
+        self._lay_out()
+        self._connect()
+        self._show(CHOOSE)
+
+    # -- what the page calls
+
+    @property
+    def page(self) -> int:
+        """Which page is on show: CHOOSE …"""
+        return self.stack.currentIndex()
+
+    def begin(self, pythons: tuple[str, ...], pid: int | None = None, name: str = "") -> None:
+        """A new round: everything that is found is proposed, or the environment of one process."""
+        if self._job.is_running:
+            self._show(RUNNING)
+            return
+        self._pythons = pythons
+        self.message.hide()
+        self.choose.begin(pid, name)
+        self._job.find(pythons)
+        self._show(CHOOSE)
+
+    def set_proving(self, is_on: bool, proving: Proving) -> None:
+        """What the settings say of the proof."""
+        self.choose.set_proving(is_on, proving)
+
+    def show_result(self, result: Result) -> None:
+        """Open a result that was kept."""
+        self.message.hide()
+        self.findings.show_result(result)
+        self.choose.show_ask(result.ask)
+        self._show(FINDINGS)
+
+    def check_again(self, result: Result, subject: str | None = None) -> None:
+        """Look again at what a result is about, or at one subject of it."""
+        if self._job.is_running:
+            self._show(RUNNING)
+            return
+        if self.findings.result is not result:
+            self.findings.show_result(result)
+        self._begin_running(FINDINGS)
+        self.running.begin(result.ask)
+        self._job.check_again(result, subject)
+
+    def show_processes(self, processes: Iterable[ProcessSample]) -> None:
+        """The programs that run now."""
+        if self.page == CHOOSE:
+            self.choose.show_processes(processes)
+
+    def set_recorded(self) -> None:
+        """The window shows another time."""
+        self.choose.set_recorded()
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        for page in (self.choose, self.running, self.findings, self.report, self.help):
+            page.retranslate()
+        self.message.retranslate()
+        self._label()
+        if self.page == REPORT:
+            self._preview()
+
+    # -- buttons
+
+    @Slot()
+    def go_on(self) -> None:
+        """The button that leads on."""
+        if self.page == CHOOSE:
+            self.start()
+        elif self.page == RUNNING:
+            self._cancel()
+        elif self.page == FINDINGS:
+            self.report.begin()
+            self._show(REPORT)
+            self._preview()
+        elif self.page == REPORT:
+            self._ask_file()
+
+    @Slot()
+    def go_back(self) -> None:
+        """One page back, or out."""
+        if self.page in (REPORT, HELP):
+            self._show(FINDINGS)
+        elif self.page == FINDINGS or self.page == CHOOSE:
+            self.closed.emit()
+        else:
+            self._cancel()
+
+    def start(self) -> None:
+        """Begin the check of what is chosen."""
+        ask = self.choose.ask
+        if ask.is_empty or self._job.is_running:
+            return
+        self.message.hide()
+        self._begin_running(CHOOSE)
+        self.running.begin(ask)
+        self._job.check(ask)
+
+    @Slot()
+    def _on_again(self) -> None:
+        if self.findings.result is not None:
+            self.check_again(self.findings.result)
+
+    @Slot(str)
+    def _on_check_wanted(self, subject: str) -> None:
+        if self.findings.result is not None:
+            self.check_again(self.findings.result, subject)
+
+    def _cancel(self) -> None:
+        if self._job.is_running:
+            self.running.show_cancelling()
+            self.next_button.setEnabled(False)
+            self._job.cancel()
+
+    def _begin_running(self, started_from: int) -> None:
+        self._started_from = started_from
+        self._show(RUNNING)
+
+    # -- what comes back
+
+    @Slot(object)
+    def _on_found(self, environments: Environments) -> None:
+        self.choose.show_environments(environments)
+
+    @Slot(object)
+    def _on_stepped(self, step: Step) -> None:
+        self.running.show_step(step)
+
+    @Slot(object)
+    def _on_ended(self, outcome: Outcome) -> None:
+        self.running.end()
+        if outcome.result is not None:
+            self.findings.show_result(outcome.result, outcome.before, outcome.subject)
+            self.choose.show_ask(outcome.result.ask)
+            self._show(FINDINGS)
+            self.made.emit(outcome.result, outcome.before if outcome.subject is not None else None)
+            return
+        self._show(self._started_from)
+        if outcome.fault:
+            self.message.say(outcome.fault, Tone.BAD)
+        else:
+            self.message.say(_("Cancelled. Nothing of it is left running."), Tone.INFO)
+
+    @Slot(str)
+    def _on_help(self, code: str) -> None:
+        self.help.show_rule(code)
+        self._show(HELP)
+
+    @Slot()
+    def _on_search(self) -> None:
+        self.choose.show_searching()
+        self._job.find(self._pythons)
+
+    @Slot(str)
+    def _on_added(self, path: str) -> None:
+        self._pythons = tuple(dict.fromkeys((*self._pythons, path)))
+        self.interpreter_added.emit(path)
+        self._on_search()
+
+    @Slot()
+    def _on_choice(self) -> None:
+        if self.page == CHOOSE:
+            self._label()
+
+    # -- the report
+
+    @Slot(str)
+    def _on_form(self, _suffix: str) -> None:
+        self._preview()
+
+    def _preview(self) -> None:
+        if self.findings.result is not None:
+            self._files.preview(self.findings.result, self.report.suffix)
+
+    @Slot(object)
+    def _on_previewed(self, preview: Preview) -> None:
+        if preview.result is self.findings.result:
+            self.report.show_preview(preview)
+
+    def _ask_file(self) -> None:
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or "."
+        suffix = self.report.suffix
+        dialog = QFileDialog(self, _("Save report"), str(Path(folder) / f"gpumon-report{suffix}"))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(suffix.removeprefix("."))
+        dialog.setNameFilter(f"{suffix.removeprefix('.').upper()} (*{suffix})")
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.save_as)
+        dialog.open()
+
+    @Slot(str)
+    def save_as(self, name: str) -> None:
+        """Write the report; the form is the one chosen, whatever the name ends in."""
+        if self.findings.result is None:
+            return
+        file = Path(name)
+        if file.suffix.lower() != self.report.suffix:
+            file = file.with_name(file.name + self.report.suffix)
+        self._files.save(self.findings.result, file)
+
+    @Slot(object)
+    def _on_saved(self, saved: Saved) -> None:
+        self.report.tell_saved(str(saved.file), saved.fault)
+        if not saved.fault:
+            self.findings.result = saved.result
+
+    # -- frame
+
+    def _lay_out(self) -> None:
+        head = QHBoxLayout()
+        head.setContentsMargins(L, 0, L, 0)
+        head.addWidget(self._title)
+        head.addStretch(1)
+        head.addWidget(self._step)
+        bars = QVBoxLayout()
+        bars.setContentsMargins(L, 0, L, 0)
+        bars.addWidget(self.message)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(L, S, L, S)
+        foot.setSpacing(S)
+        foot.addWidget(self.back_button)
+        foot.addStretch(1)
+        foot.addWidget(self.again_button)
+        foot.addWidget(self.next_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S)
+        column.addLayout(head)
+        column.addLayout(bars)
+        column.addWidget(self.stack, 1)
+        column.addLayout(foot)
+
+    def _connect(self) -> None:
+        self._job.found.connect(self._on_found)
+        self._job.stepped.connect(self._on_stepped)
+        self._job.ended.connect(self._on_ended)
+        self._files.previewed.connect(self._on_previewed)
+        self._files.saved.connect(self._on_saved)
+        self.choose.changed.connect(self._on_choice)
+        self.choose.search_wanted.connect(self._on_search)
+        self.choose.interpreter_added.connect(self._on_added)
+        self.findings.help_wanted.connect(self._on_help)
+        self.findings.check_wanted.connect(self._on_check_wanted)
+        self.report.form_chosen.connect(self._on_form)
+
+    def _show(self, page: int) -> None:
+        self.stack.setCurrentIndex(page)
+        self.next_button.setEnabled(True)
+        self._label()
+        if not self.isVisible():
+            return
+        if page in (CHOOSE, RUNNING):
+            self.next_button.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif page == FINDINGS:
+            self.findings.focus_first()
+        elif page == REPORT:
+            self.report.forms[self.report.suffix].setFocus(Qt.FocusReason.OtherFocusReason)
+        else:
+            self.help.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _label(self) -> None:
+        page = self.page
+        self._title.setText(_(_TITLES[page]))
+        number = min(page, FINDINGS if page == HELP else page) + 1
+        self._step.setText(_("Step {number} of {count}").format(number=number, count=_STEPS))
+        self.back_button.setVisible(page != RUNNING)
+        self.back_button.set_text(_("Overview") if page in (CHOOSE, FINDINGS) else _("Back"))
+        self.again_button.setVisible(page == FINDINGS)
+        self.again_button.set_text(_("Check again"))
+        self.next_button.setVisible(page != HELP)
+        if page == CHOOSE:
+            self.next_button.set_text(self._start_text())
+        else:
+            labels = {RUNNING: _("Cancel"), FINDINGS: _("Save report…"), REPORT: _("Save…")}
+            self.next_button.set_text(labels.get(page, ""))
+
+    def _start_text(self) -> str:
+        ask = self.choose.ask
+        count = len(ask.environments)
+        if not ask.machine:
+            return _("Judge what is given")
+        if not count:
+            return _("Check this machine") if ask.pid is None else _("Check the program's environment")
+        return ngettext("Check {count} environment", "Check {count} environments", count).format(count=count)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and not event.modifiers():
+            self.go_back()
+        else:
+            super().keyPressEvent(event)

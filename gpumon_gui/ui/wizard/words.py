@@ -1,0 +1,78 @@
+"""Knows: the wizard's words for states, kinds and marks. Must not know: widgets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QDateTime, QLocale
+
+from gpumon_gui.core.messages import N_, _
+from gpumon_gui.diagnosis.collect import Progress, State
+from gpumon_gui.diagnosis.environments.base import Environment
+from gpumon_gui.diagnosis.facts import MACHINE
+from gpumon_gui.diagnosis.report import text, words
+
+KIND: Final[dict[str, str]] = {
+    "venv": N_("virtual environment"),
+    "conda": "conda",
+    "store": "Microsoft Store",
+    "pyenv": "pyenv",
+    "uv": "uv",
+    "system": N_("installed"),
+    "wsl": "WSL",
+}
+PROBLEM: Final[dict[str, str]] = {
+    "not-found": N_("there is nothing at this path"),
+    "no-python": N_("there is no Python in this folder"),
+}
+STATE: Final[dict[State, str]] = {
+    State.RUNNING: N_("running"),
+    State.DONE: N_("done"),
+    State.FAILED: N_("ended with a problem"),
+    State.TIMED_OUT: N_("took too long"),
+    State.CANCELLED: N_("cancelled"),
+}
+#: Severity of a finding → its mark.
+MARK: Final[dict[str, str]] = {"blocks": "bad", "crashes": "bad", "slows": "attention", "info": "info"}
+#: Verdict → its mark.
+VERDICT_MARK: Final[dict[str, str]] = {
+    "proven": "good",
+    "claimed": "info",
+    "fails": "bad",
+    "not_measured": "attention",
+    "not_installed": "none",
+}
+PROOF: Final = N_("Proof: {framework}")
+_PROOF: Final = "proof-"
+
+
+def step_title(progress: Progress) -> str:
+    """What a step does, in words."""
+    if progress.id.startswith(_PROOF):
+        name = progress.id.removeprefix(_PROOF)
+        return _(PROOF).format(framework=words.FRAMEWORK.get(name, name))
+    if progress.id == "interpreter":
+        return _("Interpreter and packages")
+    return words.FRAMEWORK.get(progress.id) or _(progress.title)
+
+
+def step_subject(progress: Progress, names: dict[str, str]) -> str:
+    """What a step is about: an environment by its name."""
+    if progress.subject == MACHINE:
+        return _(words.MACHINE)
+    return names.get(progress.subject) or text.subject(progress.subject)
+
+
+def environment_line(environment: Environment, version: str) -> str:
+    """Kind, version and path, or what is wrong."""
+    parts = [_(KIND.get(environment.kind.value, environment.kind.value))]
+    if version:
+        parts.append(f"Python {version}")
+    if environment.problem:
+        parts.append(_(PROBLEM.get(environment.problem, environment.problem)))
+    return " · ".join([*parts, text.subject(environment.path)])
+
+
+def moment(utc_s: float) -> str:
+    """Date and time in the way of the locale."""
+    return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(utc_s)), QLocale.FormatType.ShortFormat)
