@@ -154,8 +154,8 @@ def _write(
 ) -> None:
     start = time_s.astype(np.int64)
     if level.number:
-        low = np.maximum(values - spread, np.minimum(values, 0.0))
-        high = values + spread
+        around = np.minimum(spread, 0.25 * values)  # a card at rest is calm
+        low, high = values - around, values + around
         if metric not in (*HOST_METRICS, METRIC_NUMBERS["memory_used_bytes"]) and values.max(initial=0.0) <= 1.0:
             high = np.minimum(high, 1.0)
         rows = Rows(start, low, values, high, np.full(len(start), float(min(level.step_s, 60))))
