@@ -17,7 +17,7 @@ from gpumon_gui.core.files import cannot_write, check_regular_file, shown
 from gpumon_gui.core.messages import LANGUAGES, _
 
 #: Names as in ``ui.pages.table.PAGES``; a test compares them, since this module must not import Qt.
-PAGES = ("performance", "processes", "history", "settings")
+PAGES = ("performance", "processes", "diagnostics", "history", "settings")
 THEMES = ("system", "light", "dark")
 DEFAULT_AFTER_S = 3.0
 #: Below this the window's own layout does not fit.

@@ -13,6 +13,7 @@ from gpumon_gui import __version__
 from gpumon_gui.app.alerts import Alerts
 from gpumon_gui.app.arguments import Arguments
 from gpumon_gui.app.desktop import Desktop
+from gpumon_gui.app.diagnosing import Diagnosing
 from gpumon_gui.app.ending import Ending
 from gpumon_gui.app.faults import Faults
 from gpumon_gui.app.first import Entry
@@ -66,6 +67,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     window = MainWindow(feed, theme, translation, origin, recorded=bar is not None, replay_bar=bar, subject=subject)
     preferences = Preferences(settings, window)
     keeping = Keeping(window, feed, settings, arguments)
+    diagnosing = Diagnosing(window, theme, translation, settings, arguments)
     preferences.apply_to_window(arguments.page)
     if repairs:
         window.message.say("\n".join(repairs), Tone.ATTENTION)
@@ -89,6 +91,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
         desktop = Desktop(window, feed, theme, translation, entry, settings)
         if alerts is not None:
             alerts.use_tray(desktop.tray)
+        diagnosing.use_tray(desktop.tray)
         app.commitDataRequest.connect(desktop.on_session_end)
         desktop.start(hidden=arguments.tray)
     else:

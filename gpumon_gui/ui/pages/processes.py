@@ -34,6 +34,7 @@ from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample
 from gpumon_gui.telemetry.derive.emptiness import Emptiness, explain
 from gpumon_gui.telemetry.derive.process_state import process_id
+from gpumon_gui.telemetry.derive.python_program import is_python, program_label
 from gpumon_gui.ui import formatters, icons
 from gpumon_gui.ui.models.process_model import ProcessFilter, ProcessModel, Row, command_line, device_names
 from gpumon_gui.ui.open_location import open_location
@@ -140,7 +141,13 @@ class DeviceFilter(FlatButton):
 
 
 class ProcessesPage(QWidget):
-    """Table, search, device filter and details of the selected process. Lives in the GUI thread."""
+    """Table, search, device filter and details of the selected process. Lives in the GUI thread.
+
+    Signals:
+        diagnose_wanted(int, str): diagnose the environment of the process with that pid; how it is called.
+    """
+
+    diagnose_wanted = Signal(int, str)
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -262,6 +269,7 @@ class ProcessesPage(QWidget):
         self.search.setAccessibleName(_("Search processes"))
         self._end_button.set_text(_("End task"))
         texts = {
+            "diagnose": _("Diagnose its environment…"),
             "end": _("End task…"),
             "open": _("Open file location"),
             "copy": _("Copy row"),
@@ -304,6 +312,17 @@ class ProcessesPage(QWidget):
         )
 
     # -- actions
+
+    @Slot()
+    def diagnose(self) -> None:
+        """Ask that the environment of the selected process be diagnosed."""
+        row = self.selected()
+        if row is not None and self.can_diagnose(row.process):
+            self.diagnose_wanted.emit(row.process.pid, program_label(row.process))
+
+    def can_diagnose(self, process: ProcessSample) -> bool:
+        """Whether a process is a Python of this machine and moment."""
+        return not self._is_recorded and is_python(process)
 
     @Slot()
     def ask_end(self) -> None:
@@ -356,10 +375,12 @@ class ProcessesPage(QWidget):
     def menu(self, row: Row) -> QMenu:
         """The context menu of a process."""
         menu = QMenu(self)
+        self._actions["diagnose"].setEnabled(self.can_diagnose(row.process))
         self._actions["end"].setEnabled(self.can_end(row.process))
         here = bool(row.process.executable) and not self._is_recorded  # a recording may be of another machine
         self._actions["open"].setEnabled(here)
         self._actions["command"].setEnabled(bool(row.process.command))
+        menu.addAction(self._actions["diagnose"])
         menu.addAction(self._actions["end"])
         menu.addSeparator()
         for name in ("open", "copy", "command"):
@@ -373,6 +394,7 @@ class ProcessesPage(QWidget):
 
     def _make_actions(self) -> dict[str, QAction]:
         slots: dict[str, Callable[[], None]] = {
+            "diagnose": self.diagnose,
             "end": self.ask_end,
             "open": self.open_file,
             "copy": self.copy_row,

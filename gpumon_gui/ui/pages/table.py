@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.core.messages import N_
+from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
 from gpumon_gui.ui.pages.history import HistoryPage
 from gpumon_gui.ui.pages.performance import PerformancePage
 from gpumon_gui.ui.pages.processes import ProcessesPage
@@ -49,6 +50,8 @@ PAGES: tuple[PageEntry, ...] = (
     # "The GPU is not called" can only be said by who knows whether a process holds its memory.
     PageEntry("performance", "performance", N_("Performance"), PerformancePage, details=True, processes=True),
     PageEntry("processes", "processes", N_("Processes"), ProcessesPage, processes=True, cpu_processes=True),
+    # The wizard offers the programs that run.
+    PageEntry("diagnostics", "report", N_("Diagnostics"), DiagnosticsPage, processes=True, cpu_processes=True),
     PageEntry("history", "history", N_("History"), HistoryPage),
     PageEntry("settings", "settings", N_("Settings"), SettingsPage),
 )

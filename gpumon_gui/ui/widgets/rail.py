@@ -76,6 +76,7 @@ class Rail(QWidget):
     def __init__(self, theme: Theme, pages: Sequence[tuple[str, str, str]], parent: QWidget | None = None) -> None:
         """``pages``: name, icon and (untranslated) label of each."""
         super().__init__(parent)
+        self._theme = theme
         self._wide = True
         self._by_user = False
         self._group = QButtonGroup(self)
@@ -94,6 +95,7 @@ class Rail(QWidget):
             self._group.addButton(item)
             layout.addWidget(item)
         layout.addStretch(1)
+        self._layout = layout
         self._group.buttonClicked.connect(self._on_clicked)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
         self.retranslate()
@@ -101,6 +103,15 @@ class Rail(QWidget):
     def select(self, name: str) -> None:
         """Mark a page as the one on show."""
         self._items[name].setChecked(True)
+
+    def add_action(self, icon_name: str, label: str) -> FlatButton:
+        """A button at the lower end that does something on every page; ``label`` is untranslated."""
+        item = _Item(self._theme, icon_name, label, self)
+        item.setCheckable(False)
+        item.set_wide(self._wide)
+        self._items[f"action {label}"] = item
+        self._layout.addWidget(item)
+        return item
 
     def fit(self, window_width: int) -> None:
         """Follow the width of the window until the user chooses."""
