@@ -57,6 +57,7 @@ X11 = (
 )
 XVFB = Need("Xvfb", "xvfb", "xorg-server-xvfb", "xorg-x11-server-Xvfb")
 WINDOW_MANAGER = Need("openbox", "openbox", "openbox")
+TRAY = Need("trayer", "trayer", "trayer")
 CJK_FONT = Need("a font with Chinese characters", "fonts-noto-cjk", "noto-fonts-cjk", "google-noto-sans-cjk-fonts")
 
 
@@ -68,7 +69,7 @@ def provide_for_window() -> None:
 
 def provide_for_tests() -> None:
     """The window's libraries, a virtual display with a window manager, and a Chinese font."""
-    provide((*GRAPHICS, *X11, XVFB, WINDOW_MANAGER, CJK_FONT))
+    provide((*GRAPHICS, *X11, XVFB, WINDOW_MANAGER, TRAY, CJK_FONT))
 
 
 def provide(needs: Iterable[Need]) -> None:
@@ -126,7 +127,7 @@ def apt_install(packages: Iterable[str]) -> bool:
 
 
 def _is_there(need: Need) -> bool:
-    if need in (XVFB, WINDOW_MANAGER):
+    if need in (XVFB, WINDOW_MANAGER, TRAY):
         return shutil.which(need.what) is not None
     if need is CJK_FONT:
         return _has_cjk_font()
