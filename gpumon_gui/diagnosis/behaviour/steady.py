@@ -3,6 +3,9 @@
 Three signals are looked at: how busy the job's devices are, their power, and the CPU time of the job. The part before
 the last change for good is cut off: start-up, or another kind of work. A change is for good when the levels before and
 after it do not overlap: work that alternates between two levels shows both before and after any cut.
+
+Work may also come back to a level it had before. That is a change too when what lay between lasted and came once;
+what was there twice is a pattern of the work, and is kept whole.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ _BEFORE_S: Final = 1.5
 _AFTER_RISE_S: Final = 2.0
 #: Less work than before may be a pause (evaluation, a checkpoint): it must last until it counts as a change.
 _AFTER_FALL_S: Final = 10.0
+#: What lasted for so long between two stretches of another level is work of its own, not a pause: evaluations and
+#: checkpoints within a minute are shorter, and four verdicts would fit in.
+_LASTED_S: Final = 12.5
 _MOST_CUTS: Final = 4
 #: Places that are tried for a cut: with more samples, every n-th of the smoothed ones.
 _MOST_PLACES: Final = 200
@@ -107,13 +113,43 @@ def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start
             before_s, after_s = times_s[index] - times_s[start], times_s[-1] - times_s[index]
             if before_s < _BEFORE_S or after_s < _AFTER_RISE_S:
                 continue
-            before, after = values[start:index:step], values[index::step]
-            rise = _gap(before, after)
-            fall = _gap(after, before) if after_s >= _AFTER_FALL_S else -np.inf
-            gap = max(rise, fall) / unit
+            after = values[index::step]
+            gap = _parted(values[start:index:step], after, after_s) / unit
+            if gap < 1.0 and before_s > _LASTED_S:
+                near = int(np.searchsorted(times_s, times_s[index] - _LASTED_S))
+                gap = _parted(values[near:index:step], after, after_s) / unit
+                if gap >= 1.0 and _came_before(times_s[start:index], values[start:index], values[near:], index - near):
+                    continue
             if gap >= 1.0 and (best is None or gap > best[0]):
                 best = (gap, index)
     return best[1] if best else None
+
+
+def _parted(before: Series, after: Series, after_s: float) -> float:
+    """By how much the levels before and after differ; less work must last."""
+    fall = _gap(after, before) if after_s >= _AFTER_FALL_S else -np.inf
+    return max(_gap(before, after), fall)
+
+
+def _came_before(times_s: Series, values: Series, near: Series, change: int) -> bool:
+    """Whether the level before a change was there in an earlier stretch too, with the level after it between.
+    ``near``: the values around the change, which is at that index."""
+    before, after = level(near[:change], 0.5), level(near[change:], 0.5)
+    if before is None or after is None:
+        return False
+    # Readings without a value belong to what was before them.
+    there = np.isfinite(values)
+    alike = np.abs(values[there] - before) < np.abs(values[there] - after)
+    edges = np.flatnonzero(np.diff(np.concatenate(([0], alike.astype(np.int8), [0])))).tolist()
+    times = np.append(times_s[there], times_s[-1])
+    stretches = 0
+    end_s = -np.inf
+    for first, stop in zip(edges[::2], edges[1::2], strict=True):
+        # Single steps may reach the other level; that is no stretch of it.
+        if times[stop] - times[first] >= _BEFORE_S:
+            stretches += times[first] - end_s >= _BEFORE_S
+            end_s = times[stop]
+    return stretches > 1
 
 
 def _gap(lower: Series, higher: Series) -> float:

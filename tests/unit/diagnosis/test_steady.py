@@ -47,6 +47,25 @@ def test_phases_are_kept(seconds: float, hertz: float) -> None:
     assert skipped(phases, seconds, hertz) <= 6.0
 
 
+@pytest.mark.parametrize("hertz", [1.0, 5.0])
+@pytest.mark.parametrize("middle_s", [14, 20, 30])
+@pytest.mark.parametrize("works", [(BUSY, STARVED), (STARVED, BUSY)], ids=["starved between", "busy between"])
+def test_what_comes_back_after_long_is_a_change(works: tuple[Program, Program], middle_s: float, hertz: float) -> None:
+    first, second = works
+    change = 25.0 + middle_s
+    run = then(first, 25, then(second, middle_s, first))
+    assert change - 1 <= skipped(run, change + 13, hertz) <= change + 3
+
+
+@pytest.mark.parametrize("hertz", [1.0, 5.0])
+def test_what_was_there_twice_is_a_pattern(hertz: float) -> None:
+    def phases(now_s: float) -> Now:
+        return BUSY(now_s) if now_s % 28 < 14 else Now(main=4.0)
+
+    for seconds in (60, 65, 70, 75, 80):  # the pause was there twice
+        assert skipped(phases, seconds, hertz) <= 6.0
+
+
 def test_a_pause_is_no_change_before_ten_seconds() -> None:
     assert skipped(then(BUSY, 15, lambda _now_s: Now(main=4.0)), 22) == 0.0
 

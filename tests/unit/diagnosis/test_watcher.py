@@ -16,7 +16,7 @@ from gpumon_gui.diagnosis.behaviour.spans import STEADY
 from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Verdict, Watcher
 from gpumon_gui.diagnosis.behaviour.window import Window
 from tests.unit.diagnosis.test_made_up_workloads import COPYING, FOUR_BUSY, HEALTHY, TINY
-from tests.unit.diagnosis.workloads import PID, after, record, then
+from tests.unit.diagnosis.workloads import PID, Now, after, record, then
 
 
 def watched(samples: Sequence[Sample], watcher: Watcher | None = None, every_s: float = 1.0) -> list[Verdict]:
@@ -78,6 +78,38 @@ def test_it_changes_within_twenty_seconds_of_the_workload(first, second, codes) 
     turns = verdicts[-1].history
     assert [turn.finding.code if turn.finding else None for turn in turns] == codes
     assert 35 < turns[1].utc_s - begin < 52  # told as of when it changed, not of when it was noticed
+
+
+@pytest.mark.parametrize("hertz", [1.0, 5.0])
+@pytest.mark.parametrize(
+    ("usual", "between", "codes"),
+    [
+        (HEALTHY, FOUR_BUSY, [None, "input-pipeline-bound", None]),
+        (FOUR_BUSY, HEALTHY, ["input-pipeline-bound", None, "input-pipeline-bound"]),
+        (HEALTHY, TINY, [None, "workload-too-small", None]),
+        (HEALTHY, COPYING, [None, "host-to-device-transfer-bound", None]),
+    ],
+)
+def test_it_changes_back_as_fast(usual, between, codes, hertz: float) -> None:  # type: ignore[no-untyped-def]
+    samples = record(then(usual, 30.0, then(between, 30.0, usual)), seconds=90.0, hertz=hertz)
+    begin = samples[0].utc_s
+    verdicts = watched(samples)
+    said = times(verdicts, begin)
+    assert [what for _when, what in said] == codes
+    assert 30 < said[1][0] <= 50
+    assert 60 < said[2][0] <= 80
+    assert verdicts[-1].stable
+
+
+@pytest.mark.parametrize("hertz", [1.0, 5.0])
+@pytest.mark.parametrize(("work_s", "pause_s"), [(6, 4), (12, 10), (11, 11), (20, 6), (20, 15)])
+def test_phases_that_return_are_named_once(work_s: float, pause_s: float, hertz: float) -> None:
+    def phases(now_s: float) -> Now:
+        return HEALTHY(now_s) if now_s % (work_s + pause_s) < work_s else Now(main=1.0)
+
+    verdicts = watched(record(phases, seconds=100.0, hertz=hertz))
+    turns = [turn.finding.code if turn.finding else None for turn in verdicts[-1].history]
+    assert turns in ([None, "gpu-idle-gaps-cpu-phase"], ["gpu-idle-gaps-cpu-phase"])
 
 
 def test_a_program_that_goes_on_alike_has_one_verdict() -> None:
