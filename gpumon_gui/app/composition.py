@@ -24,6 +24,7 @@ from gpumon_gui.app.preferences import Preferences, chosen_language, open_settin
 from gpumon_gui.app.screenshot import Photographer
 from gpumon_gui.app.shutdown import leave, shut_down
 from gpumon_gui.app.signals import EndSignals
+from gpumon_gui.app.watches import Watches
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.clock import SystemClock
@@ -75,6 +76,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     if bar is None and arguments.screenshot is None:  # what is played happened long ago
         alerts = Alerts(window, feed, theme, translation, settings)
         keeping.mark_alerts(alerts)
+    Watches(window, feed, translation, keeping, alerts)
     faults = Faults(window, log.last_lines)
     signals = EndSignals()
     window.closing.connect(ending.leave)

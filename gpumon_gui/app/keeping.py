@@ -33,6 +33,8 @@ _OF_A_SCENARIO = N_("A scripted machine is on show. Only what this machine itsel
 _NO_HOME = N_("This account has no home folder, so nothing can be kept.")
 _NO_FILE = N_("Nothing was kept on this machine yet.")
 _GIB = 1 << 30
+#: The kind of alert that a verdict of a watch is.
+VERDICT = "verdict"
 #: Kinds of alert that are worse than a hint.
 _BAD = frozenset({"throttle", "temperature", "lost"})
 
@@ -82,14 +84,19 @@ class Keeping(QObject):
         """Alerts leave a mark from now on."""
         alerts.centre.raised.connect(self._on_alert)
 
+    def add_marker(self, marker: Marker) -> None:
+        """Keep a mark where a history is kept."""
+        if self.history is not None and self.history.is_written:
+            self.history.add_marker(marker)
+
     def close(self, timeout_s: float) -> bool:
         """Write what is left. False: a thread does not end."""
         return self.history is None or self.history.close(timeout_s)
 
     @Slot(object)
     def _on_alert(self, alert: Alert) -> None:
-        if self.history is not None:
-            self.history.add_marker(marker_of(alert))
+        if alert.kind != VERDICT:  # has a mark of its own
+            self.add_marker(marker_of(alert))
 
     @Slot(str)
     def _on_setting(self, key: str) -> None:

@@ -48,6 +48,16 @@ class AlertCentre(QObject):
         """What the user set now."""
         self._alarm.set_limits(limits)
 
+    def add(self, *alerts: Alert) -> None:
+        """Raise these: what a sample alone does not tell, such as a verdict."""
+        for alert in alerts:
+            self._alerts.insert(0, alert)
+            self._unread += 1
+            self.raised.emit(alert)
+        if alerts:
+            del self._alerts[MOST:]
+            self.changed.emit()
+
     @Slot()
     def mark_read(self) -> None:
         """The list was looked at."""
@@ -64,11 +74,4 @@ class AlertCentre(QObject):
 
     @Slot(object)
     def _on_sample(self, sample: Sample) -> None:
-        new = self._alarm.look(sample)
-        for alert in new:
-            self._alerts.insert(0, alert)
-            self._unread += 1
-            self.raised.emit(alert)
-        if new:
-            del self._alerts[MOST:]
-            self.changed.emit()
+        self.add(*self._alarm.look(sample))

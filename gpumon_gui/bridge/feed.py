@@ -45,12 +45,15 @@ class Feed(QObject):
 
     Signals:
         sample_arrived(object): a new :class:`Sample` is in ``latest`` and in the rings.
+        sample_taken(object): any sample, in order: also those that are stored without being shown, and those that a
+            watch asked for between two that are shown.
         inventory_changed(): devices came, went or changed their description.
         status_changed(object): a new :class:`FeedStatus`.
         cleared(): the past was dropped (a seek in a replay, a new source).
     """
 
     sample_arrived = Signal(object)
+    sample_taken = Signal(object)
     inventory_changed = Signal()
     status_changed = Signal(object)
     cleared = Signal()
@@ -60,10 +63,16 @@ class Feed(QObject):
         self.latest: Sample | None = None
         self.status = FeedStatus()
         self._rings: dict[DeviceKey, Ring] = {}
+        #: Samples closer than this to the last one shown are only for those who watch: the window keeps its pace.
+        self.least_gap_s = 0.0
+        self._is_hurried = False
 
     def push(self, sample: Sample) -> None:
         """Take a sample: rings first, then one signal."""
         before = self.latest
+        if self._is_between(sample):
+            self.sample_taken.emit(sample)
+            return
         self.store(sample)
         if before is None or before.inventory != sample.inventory:
             self.inventory_changed.emit()
@@ -73,6 +82,11 @@ class Feed(QObject):
         """Take a sample without telling anybody (filling the past after a seek)."""
         self.latest = sample
         append_sample(self._rings, sample)
+        self.sample_taken.emit(sample)
+
+    def show_next(self) -> None:
+        """Show the next sample, however soon it comes."""
+        self._is_hurried = True
 
     def restore(self, past: dict[DeviceKey, Ring], sample: Sample) -> None:
         """Put another past in place of the present one, at once: rings that :func:`append_sample` filled elsewhere
@@ -81,9 +95,17 @@ class Feed(QObject):
         self._rings = past
         self.latest = sample
         self.cleared.emit()
+        self.sample_taken.emit(sample)
         if before is None or before.inventory != sample.inventory:
             self.inventory_changed.emit()
         self.sample_arrived.emit(sample)
+
+    def _is_between(self, sample: Sample) -> bool:
+        before, hurried = self.latest, self._is_hurried
+        self._is_hurried = False
+        if not self.least_gap_s or hurried or before is None or before.inventory != sample.inventory:
+            return False
+        return 0.0 <= sample.monotonic_s - before.monotonic_s < self.least_gap_s
 
     def set_status(self, status: FeedStatus) -> None:
         """Say what the numbers are; one signal per change."""

@@ -18,10 +18,12 @@ NAMES = (
     "app",
     "bell",
     "close",
+    "collapse",
     "copy",
     "diagnostics",
     "done",
     "end_task",
+    "expand",
     "history",
     "info",
     "menu",
@@ -34,7 +36,9 @@ NAMES = (
     "search",
     "settings",
     "speed",
+    "stop",
     "warning",
+    "watch",
 )
 
 

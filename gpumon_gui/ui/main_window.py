@@ -58,6 +58,8 @@ LANGUAGE_NAMES: dict[str, str] = {"en": "English", "zh_CN": "简体中文"}
 PATIENCE_MS = 2500
 SMALLEST = (720, 480)
 USUAL = (1180, 780)
+#: Timers are not exact: a sample this share of an interval after the last one is the next one.
+_OF_A_GAP = 0.9
 
 
 class Origin(Protocol):
@@ -126,6 +128,9 @@ class MainWindow(QWidget):
         self._demand: Demand | None = None
         self._keep_awake = False
         self._background_processes = False
+        self._watched_pids: tuple[int, ...] = ()
+        self._watch_interval_s = 1.0
+        self._closers: list[Callable[[], bool]] = []
         self._is_leaving = False
         #: Asked when the user closes the window: whether the program stays, hidden.
         self.stays_when_closed: Callable[[], bool] = _never
@@ -274,6 +279,16 @@ class MainWindow(QWidget):
         self._background_processes = on
         self._send_demand()
 
+    def set_watched(self, pids: tuple[int, ...], interval_s: float) -> None:
+        """Read these programs with every detail each ``interval_s``, hidden or not; the window keeps its own pace.
+        Nothing of the kind without ``pids``."""
+        self._watched_pids, self._watch_interval_s = pids, interval_s
+        self._send_demand()
+
+    def add_closer(self, close: Callable[[], bool]) -> None:
+        """Called by :meth:`close_down`; False: a worker does not end."""
+        self._closers.append(close)
+
     def add_tool(self, widget: QWidget) -> None:
         """A further button in the tool row, left of the menu."""
         self._tools.insertWidget(self._tools.count() - 1, widget)
@@ -297,6 +312,7 @@ class MainWindow(QWidget):
         """Stop what the window itself runs, before the origin is closed. False: a worker does not end."""
         self.ticker.stop()
         ended = [page.close_tasks() for page in self.pages.values() if hasattr(page, "close_tasks")]
+        ended += [close() for close in self._closers]
         return all(ended)
 
     @Slot()
@@ -352,12 +368,16 @@ class MainWindow(QWidget):
     def _send_demand(self) -> None:
         visible = self._is_on_screen()
         interval = next(seconds for name, _label, seconds in SPEEDS if name == self._speed)
+        # Hidden, only the tray's icon and the charts' past need it.
+        shown_s = 1.0 if interval is None else interval if visible else max(interval, 1.0)
+        watches = bool(self._watched_pids) and not self._is_recorded
+        self._feed.least_gap_s = _OF_A_GAP * shown_s if watches and self._watch_interval_s < shown_s else 0.0
         demand = Demand(
-            # Hidden, only the tray's icon and the charts' past need it.
-            interval_s=1.0 if interval is None else interval if visible else max(interval, 1.0),
-            details=visible and self._page.details,
-            processes=(visible and self._page.processes) or self._background_processes,
+            interval_s=min(shown_s, self._watch_interval_s) if watches else shown_s,
+            details=(visible and self._page.details) or watches,
+            processes=(visible and self._page.processes) or self._background_processes or watches,
             cpu_processes=visible and self._page.cpu_processes,
+            pids=self._watched_pids if watches else (),
             keep_awake=visible and self._keep_awake,
         )
         if demand != self._demand:
@@ -521,6 +541,7 @@ class MainWindow(QWidget):
 
     @Slot()
     def _on_refresh_now(self) -> None:
+        self._feed.show_next()
         self._origin.refresh()
         self._refresh()
 

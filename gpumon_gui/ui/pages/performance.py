@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import HOST, Feed, FeedState, FeedStatus
+from gpumon_gui.bridge.watching import Program, can_be_watched
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceSample, DeviceState, Sample, UseKind
@@ -24,11 +26,13 @@ from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.telemetry.derive.trouble import advice
 from gpumon_gui.ui import formatters
+from gpumon_gui.ui.charts.bands import Band
 from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import POINTS
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.adapter_list import AdapterList, Entry, Line
+from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.empty_state import EmptyState
 from gpumon_gui.ui.widgets.engine_panel import EnginePanel
 from gpumon_gui.ui.widgets.gauges_strip import GaugesStrip
@@ -39,7 +43,10 @@ from gpumon_gui.ui.widgets.section import Banner, Section, SlimScrollBar
 from gpumon_gui.ui.widgets.span_choice import SpanChoice
 from gpumon_gui.ui.widgets.subject import Subject
 from gpumon_gui.ui.widgets.text import FixedLabel
+from gpumon_gui.ui.widgets.watch_split import WatchSplit
 
+#: Programs offered to be watched: more would be a table.
+_MOST_PROGRAMS = 10
 #: A state in one word, and the colour of its badge.
 _BADGES: dict[DeviceState, tuple[str, str]] = {
     DeviceState.ASLEEP: (N_("asleep"), "info"),
@@ -62,7 +69,13 @@ class _Good:
 
 
 class PerformancePage(QWidget):
-    """The main page. ``refresh`` is called by the ticker while the page is visible."""
+    """The main page. ``refresh`` is called by the ticker while the page is visible.
+
+    Signals:
+        watch_wanted(object): watch this :class:`Program`.
+    """
+
+    watch_wanted = Signal(object)
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -73,6 +86,8 @@ class PerformancePage(QWidget):
         self._good: dict[DeviceKey, _Good] = {}
         self._sample: Sample | None = None
         self._status: FeedStatus | None = None
+        self._bands: tuple[Band, ...] = ()
+        self._band_devices: tuple[DeviceKey, ...] = ()
 
         self.adapters = AdapterList(theme)
         self.banner = Banner(theme)
@@ -86,6 +101,11 @@ class PerformancePage(QWidget):
         self.indicators = IndicatorTable(theme)
         self.empty = EmptyState(theme)
         self.span_choice = SpanChoice(theme)
+        self.watch_button = FlatButton(theme, "watch", "", self)
+        self._programs = QMenu(self)
+        self._programs.aboutToShow.connect(self._offer_programs)
+        self._programs.triggered.connect(self._on_program)
+        self.watch_button.set_menu(self._programs)
         self._title = QLabel()
         self._title.setFont(theme.font(Text.TITLE))
         self._name = FixedLabel(theme, Text.SUBTITLE, muted=True)
@@ -108,7 +128,8 @@ class PerformancePage(QWidget):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(self._header())
-        column.addWidget(self._scroll, 1)
+        self.split = WatchSplit(theme, self._scroll)
+        column.addWidget(self.split, 1)
         self._stack = QStackedWidget()
         self._stack.addWidget(device)
         self._stack.addWidget(self.empty)
@@ -174,6 +195,8 @@ class PerformancePage(QWidget):
 
     def retranslate(self) -> None:
         """Say everything again in the language now in use."""
+        self.watch_button.set_text(_("Watch"))
+        self.watch_button.setToolTip(_("Find out what holds a program on this GPU back"))
         self._gauges_section.set_heading(_("Do the gauges agree?"))
         self._indicators_section.set_heading(_("Is this normal?"))
         self._details_section.set_heading(_("Details"))
@@ -182,7 +205,32 @@ class PerformancePage(QWidget):
         self.engines.retranslate()
         self.memory.retranslate()
         self.indicators.retranslate()
+        if self.split.panel is not None:
+            self.split.panel.retranslate()
         self._again()
+
+    def mark(self, bands: tuple[Band, ...], devices: tuple[DeviceKey, ...]) -> None:
+        """Mark these parts of the time on the charts of these devices."""
+        if (bands, devices) != (self._bands, self._band_devices):
+            self._bands, self._band_devices = bands, devices
+            self._show_bands()
+
+    def programs(self) -> list[Program]:
+        """Who can be watched on the GPU on show, the busiest first."""
+        sample = self._feed.latest
+        found: list[tuple[bool, float, float, Program]] = []
+        for process in sample.processes if sample is not None else ():
+            uses = [use for use in process.uses if use.device == self._selected]
+            if not uses or not can_be_watched(process):
+                continue
+            busy, held = (
+                max(number(use.values.get(name)) or 0.0 for use in uses)
+                for name in ("process_gpu_utilization", "process_memory_bytes")
+            )
+            computes = bool(process.framework) or any(use.kind is UseKind.COMPUTE for use in uses)
+            found.append((computes, busy, held, Program.of(process)))
+        found.sort(key=lambda entry: entry[:3], reverse=True)
+        return [program for *_order, program in found[:_MOST_PROGRAMS]]
 
     # -- parts
 
@@ -214,6 +262,7 @@ class PerformancePage(QWidget):
         foot.addWidget(self._name)
         names.addLayout(foot, 1)
         header.addLayout(names, 1)
+        header.addWidget(self.watch_button)
         header.addWidget(self.span_choice)
         return header
 
@@ -294,6 +343,7 @@ class PerformancePage(QWidget):
         if self._scroll.accessibleName() != subject.title:
             self._scroll.setAccessibleName(subject.title)
         self.banner.say(*self._banner(subject, sample))
+        self._show_bands()
         self.engines.show_subject(subject)
         self.memory.show_subject(subject)
         self.numbers.show_subject(subject)
@@ -301,6 +351,25 @@ class PerformancePage(QWidget):
         self.gauges.show_subject(subject)
         self.indicators.show_subject(subject)
         self._give_room()
+
+    def _show_bands(self) -> None:
+        bands = self._bands if self._selected in self._band_devices else ()
+        for chart in (*self.engines.charts, *self.memory.charts):
+            chart.set_bands(bands)
+
+    @Slot()
+    def _offer_programs(self) -> None:
+        self._programs.clear()
+        for program in self.programs():
+            name = _("{name} (PID {pid})").format(name=printable(program.name) or "?", pid=program.pid)
+            self._programs.addAction(name.replace("&", "&&")).setData(program)
+        if self._programs.isEmpty():
+            self._programs.addAction(_("No program is seen on this GPU.")).setEnabled(False)
+
+    @Slot(QAction)
+    def _on_program(self, action: QAction) -> None:
+        if isinstance(action.data(), Program):
+            self.watch_wanted.emit(action.data())
 
     def _give_room(self) -> None:
         """Charts take the height that is free, as long as figures and gauges stay on the first screen."""

@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.tasks import EndOutcome, EndRequest, EndResult, EndTasks
+from gpumon_gui.bridge.watching import Program, can_be_watched
 from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample
 from gpumon_gui.telemetry.derive.emptiness import Emptiness, explain
@@ -144,9 +145,11 @@ class ProcessesPage(QWidget):
     """Table, search, device filter and details of the selected process. Lives in the GUI thread.
 
     Signals:
+        watch_wanted(object): watch this :class:`Program`.
         diagnose_wanted(int, str): diagnose the environment of the process with that pid; how it is called.
     """
 
+    watch_wanted = Signal(object)
     diagnose_wanted = Signal(int, str)
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
@@ -178,12 +181,14 @@ class ProcessesPage(QWidget):
         self.devices = DeviceFilter(theme, self)
         self._count = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self._end_button = FlatButton(theme, "end_task", "", self)
+        self.watch_button = FlatButton(theme, "watch", "", self)
 
         row = QHBoxLayout()
         row.setSpacing(M)
         row.addWidget(self.search, 3)
         row.addWidget(self.devices)
         row.addWidget(self._count, 1)
+        row.addWidget(self.watch_button)
         row.addWidget(self._end_button)
         top = QWidget(self)
         top.setLayout(row)
@@ -210,7 +215,9 @@ class ProcessesPage(QWidget):
         layout.addLayout(bar)
         layout.addWidget(self._splitter, 1)
 
-        for before, after in pairwise((self.search, self.devices, self._end_button, self.table, self.details)):
+        for before, after in pairwise(
+            (self.search, self.devices, self.watch_button, self._end_button, self.table, self.details)
+        ):
             QWidget.setTabOrder(before, after)
         self._actions = self._make_actions()
         self.search.textChanged.connect(self._on_search)
@@ -219,6 +226,8 @@ class ProcessesPage(QWidget):
         self.table.menu_wanted.connect(self._open_menu)
         self.table.copy_wanted.connect(self.copy_row)
         self.table.end_wanted.connect(self.ask_end)
+        self.table.watch_wanted.connect(self.watch)
+        self.watch_button.clicked.connect(self.watch)
         self.details.closed.connect(self.table.clearSelection)
         self._end_button.clicked.connect(self.ask_end)
         feed.cleared.connect(self._on_cleared)
@@ -268,7 +277,10 @@ class ProcessesPage(QWidget):
         self.search.setPlaceholderText(_("Search name, PID, command, user, environment"))
         self.search.setAccessibleName(_("Search processes"))
         self._end_button.set_text(_("End task"))
+        self.watch_button.set_text(_("Watch"))
+        self.watch_button.setToolTip(_("Find out what holds the selected program back"))
         texts = {
+            "watch": _("Watch"),
             "diagnose": _("Diagnose its environment…"),
             "end": _("End task…"),
             "open": _("Open file location"),
@@ -312,6 +324,13 @@ class ProcessesPage(QWidget):
         )
 
     # -- actions
+
+    @Slot()
+    def watch(self) -> None:
+        """Ask that the selected process be watched."""
+        row = self.selected()
+        if row is not None and can_be_watched(row.process):
+            self.watch_wanted.emit(Program.of(row.process))
 
     @Slot()
     def diagnose(self) -> None:
@@ -375,11 +394,13 @@ class ProcessesPage(QWidget):
     def menu(self, row: Row) -> QMenu:
         """The context menu of a process."""
         menu = QMenu(self)
+        self._actions["watch"].setEnabled(can_be_watched(row.process))
         self._actions["diagnose"].setEnabled(self.can_diagnose(row.process))
         self._actions["end"].setEnabled(self.can_end(row.process))
         here = bool(row.process.executable) and not self._is_recorded  # a recording may be of another machine
         self._actions["open"].setEnabled(here)
         self._actions["command"].setEnabled(bool(row.process.command))
+        menu.addAction(self._actions["watch"])
         menu.addAction(self._actions["diagnose"])
         menu.addAction(self._actions["end"])
         menu.addSeparator()
@@ -394,6 +415,7 @@ class ProcessesPage(QWidget):
 
     def _make_actions(self) -> dict[str, QAction]:
         slots: dict[str, Callable[[], None]] = {
+            "watch": self.watch,
             "diagnose": self.diagnose,
             "end": self.ask_end,
             "open": self.open_file,
@@ -408,6 +430,8 @@ class ProcessesPage(QWidget):
         # Shown only: the table itself handles the keys, so that they do not fire while the search has the focus.
         actions["copy"].setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
         actions["copy"].setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+        actions["watch"].setShortcut(QKeySequence(Qt.Key.Key_Return))
+        actions["watch"].setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         actions["end"].setShortcut(QKeySequence(Qt.Key.Key_Delete))
         actions["end"].setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         return actions
@@ -512,6 +536,7 @@ class ProcessesPage(QWidget):
         """Everything beside the table that follows from what is in it."""
         row = self.selected()
         self._end_button.setEnabled(row is not None and self.can_end(row.process))
+        self.watch_button.setEnabled(row is not None and can_be_watched(row.process))
         if not self.details.isHidden() and self.details.row is not None:
             now = self._followed()
             self.details.show_row(now or self.details.row, self._names, listed=now is not None)

@@ -230,11 +230,13 @@ class ProcessTable(QTableView):
         menu_wanted(QPoint): a context menu for the selected row at a global position.
         copy_wanted(): Ctrl+C.
         end_wanted(): Delete.
+        watch_wanted(): Enter, or a double click on a row.
     """
 
     menu_wanted = Signal(QPoint)
     copy_wanted = Signal()
     end_wanted = Signal()
+    watch_wanted = Signal()
 
     def __init__(self, theme: Theme, proxy: ProcessFilter, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -268,6 +270,7 @@ class ProcessTable(QTableView):
         for column in Col:
             self.setColumnHidden(column, not COLUMNS[column].shown)
         self.fit_columns()
+        self.doubleClicked.connect(self._on_double_click)
         theme.changed.connect(self._recolour)
         self._recolour()
         self.retranslate()
@@ -331,6 +334,10 @@ class ProcessTable(QTableView):
         self.viewport().update()
         self.horizontalHeader().viewport().update()
 
+    @Slot(QModelIndex)
+    def _on_double_click(self, _index: QModelIndex) -> None:
+        self.watch_wanted.emit()
+
     @Slot(QPoint)
     def _open_columns_menu(self, position: QPoint) -> None:
         menu = self.columns_menu()
@@ -367,6 +374,8 @@ class ProcessTable(QTableView):
             self.copy_wanted.emit()
         elif event.key() == Qt.Key.Key_Delete:
             self.end_wanted.emit()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.watch_wanted.emit()
         elif event.key() == Qt.Key.Key_Space:
             event.ignore()  # pauses the window
         else:

@@ -1,0 +1,186 @@
+"""Knows: how a watch reaches the pages, the sampler, the history and the alerts. Must not know: how it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QObject, Slot
+
+from gpumon_gui.app.alerts import Alerts
+from gpumon_gui.app.keeping import VERDICT, Keeping
+from gpumon_gui.bridge.feed import Feed, FeedState
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.bridge.watching import MOST, SHARE, Program, Watched, Watching
+from gpumon_gui.core.messages import N_, _, ngettext
+from gpumon_gui.core.model import DeviceKey, Sample
+from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.diagnosis.behaviour.given import given_from, given_here
+from gpumon_gui.diagnosis.behaviour.watcher import Turn
+from gpumon_gui.diagnosis.finding import Severity
+from gpumon_gui.history.marker import Marker, MarkerKind
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.widgets import watch_texts
+from gpumon_gui.ui.widgets.message_bar import Tone
+from gpumon_gui.ui.widgets.watch_panel import WatchPanel
+
+_ALARMING = (Severity.BLOCKS, Severity.CRASHES)
+_TITLE = N_("A watched program has a serious problem")
+_TEXT = N_("{program}: {verdict}")
+_NOTHING = N_("Nothing that was looked for holds the GPU back.")
+
+
+class Watches(QObject):
+    """Lives in the GUI thread; belongs to the window."""
+
+    def __init__(
+        self,
+        window: MainWindow,
+        feed: Feed,
+        translation: Translation,
+        keeping: Keeping | None = None,
+        alerts: Alerts | None = None,
+        *,
+        share: float = SHARE,
+    ) -> None:
+        super().__init__(window)
+        self._window = window
+        self._feed = feed
+        self._keeping = keeping
+        self._alerts = alerts
+        self._told: dict[Program, int] = {}
+        self.watching = Watching(feed, _recorded if window.is_recorded else given_here, self, share=share)
+        self.watching.changed.connect(self._on_changed)
+        self.watching.pids_changed.connect(self._on_pids)
+        self._performance: Any = window.pages["performance"]
+        for name in ("performance", "processes"):
+            window.pages[name].watch_wanted.connect(self.watch)
+        feed.status_changed.connect(self._on_status)
+        translation.changed.connect(self._on_language)
+        window.add_closer(self.watching.close)
+
+    @property
+    def panel(self) -> WatchPanel | None:
+        """The panel, once something was watched."""
+        panel: WatchPanel | None = self._performance.split.panel
+        return panel
+
+    @Slot(object)
+    def watch(self, program: Program) -> None:
+        """Watch a program and show its panel beside the charts of the GPU that it uses."""
+        if not self.watching.start(program):
+            text = ngettext(
+                "{count} program is watched already. Stop watching it first.",
+                "{count} programs are watched already. Stop watching one of them first.",
+                MOST,
+            )
+            self._window.message.say(text.format(count=MOST), Tone.ATTENTION)
+            return
+        panel = self._performance.split.make_panel()
+        if program not in self._told:
+            self._told[program] = 0
+        if panel.current is None:
+            panel.stop_wanted.connect(self.watching.stop)
+            panel.finding_chosen.connect(self._mark)
+            panel.chosen.connect(self._on_chosen)
+        panel.show_watched(self.watching.watched)
+        panel.choose(program)
+        self._performance.split.show_panel(True)
+        self._on_status()
+        self._select_device(program)
+        self._window.show_page("performance")
+
+    def _select_device(self, program: Program) -> None:
+        sample = self._feed.latest
+        processes = () if sample is None else sample.processes
+        for process in processes:
+            if program.is_same(process) and process.uses:
+                devices = [use.device for use in process.uses]
+                if self._performance.selected() not in devices:
+                    self._performance.select(devices[0])
+                return
+
+    @Slot()
+    def _on_changed(self) -> None:
+        panel = self.panel
+        if panel is None:
+            return
+        watched = self.watching.watched
+        for one in watched:
+            self._tell(one)
+        self._told = {one.program: self._told.get(one.program, 0) for one in watched}
+        panel.show_watched(watched)
+        self._performance.split.show_panel(bool(watched))
+        self._mark()
+
+    @Slot()
+    def _mark(self, *_chosen: object) -> None:
+        panel = self.panel
+        watched = None if panel is None else panel.watched()
+        if panel is None or watched is None:
+            self._performance.mark((), ())
+        else:
+            self._performance.mark(watch_texts.bands(watched, panel.chosen_finding), watched.devices)
+
+    @Slot(object)
+    def _on_chosen(self, program: Program) -> None:
+        state = self.watching.state(program)
+        if state is not None and state.devices and self._performance.selected() not in state.devices:
+            self._performance.select(state.devices[0])
+        self._mark()
+
+    @Slot()
+    def _on_pids(self) -> None:
+        self._window.set_watched(self.watching.pids, self.watching.interval_s)
+
+    @Slot()
+    def _on_status(self, *_status: object) -> None:
+        if self.panel is not None:
+            paused = self._feed.status.state is FeedState.PAUSED and not self._window.is_recorded
+            self.panel.set_notice(_("Updates are paused, so nothing new is seen.") if paused else "")
+
+    @Slot()
+    def _on_language(self) -> None:
+        self._on_status()
+        self._mark()
+
+    def _tell(self, watched: Watched) -> None:
+        """A verdict that is another one leaves a mark, and an alert where it is serious. Not in a recording: that
+        happened long ago."""
+        turns = watched.verdict.history if watched.verdict is not None else ()
+        told = self._told.get(watched.program, 0)
+        self._told[watched.program] = len(turns)
+        if self._window.is_recorded:
+            return
+        device = watched.devices[0] if watched.devices else None
+        for turn in turns[told:]:
+            if self._keeping is not None:
+                self._keeping.add_marker(marker_of(watched.program, turn, device))
+            finding = turn.finding
+            if self._alerts is not None and finding is not None and finding.severity in _ALARMING:
+                self._alerts.centre.add(alert_of(watched.program, turn, device))
+
+
+def marker_of(program: Program, turn: Turn, device: DeviceKey | None) -> Marker:
+    """A verdict as a mark in the history."""
+    finding = turn.finding
+    return Marker(
+        utc_s=turn.utc_s,
+        kind=MarkerKind.VERDICT,
+        code="" if finding is None else finding.code,
+        text=_NOTHING if finding is None else finding.title,
+        parameters=() if finding is None else tuple(finding.values.items()),
+        subject=f"{program.name} ({program.pid})",
+        device=device,
+        tone=watch_texts.tone(finding),
+    )
+
+
+def alert_of(program: Program, turn: Turn, device: DeviceKey | None) -> Alert:
+    """A serious verdict as an alert."""
+    values = {"program": watch_texts.called(program), "verdict": watch_texts.sentence(turn.finding)}
+    return Alert(VERDICT, f"pid {program.pid}", turn.utc_s, _TITLE, _TEXT, values, device, program.pid)
+
+
+def _recorded(sample: Sample) -> Mapping[str, Any]:
+    return given_from(sample, {})

@@ -1,0 +1,84 @@
+"""Knows: where the panel of a watch stands: beside the page where there is room, else below it.
+Must not know: what is in either.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QSplitter, QWidget
+
+from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.watch_panel import WatchPanel
+
+#: From this width on charts and panel fit beside each other.
+WIDE = 960
+_BESIDE = 380
+_SHARE = 0.5
+_LEAST_PAGE = 150
+
+
+class WatchSplit(QSplitter):
+    """Page first, panel second; the user may move the border."""
+
+    def __init__(self, theme: Theme, page: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self._theme = theme
+        self.panel: WatchPanel | None = None
+        self.setChildrenCollapsible(False)
+        self.setHandleWidth(5)
+        page.setMinimumHeight(_LEAST_PAGE)
+        self.addWidget(page)
+        self.setStretchFactor(0, 1)
+
+    def make_panel(self) -> WatchPanel:
+        """The panel, hidden at first; made when it is needed for the first time."""
+        if self.panel is None:
+            self.panel = WatchPanel(self._theme, self)
+            self.panel.hide()
+            self.addWidget(self.panel)
+            self.setStretchFactor(1, 0)
+            self.panel.folded.connect(self._arrange)
+        return self.panel
+
+    def show_panel(self, on: bool) -> None:
+        """Show or hide it."""
+        if self.panel is not None and self.panel.isHidden() == on:
+            self.panel.setVisible(on)
+            self._arrange()
+
+    def _arrange(self, *_changed: object) -> None:
+        """A folded panel is a line below the page, whatever the room."""
+        panel = self.panel
+        if panel is None or panel.isHidden():
+            return
+        beside = self.width() >= WIDE and not panel.is_folded
+        panel.set_beside(beside)
+        self.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
+        if panel.is_folded:
+            panel.setMaximumHeight(panel.sizeHint().height())
+        else:
+            panel.setMaximumHeight(16777215)
+        if beside:
+            panel.setMinimumSize(300, 0)
+            self.setSizes([self.width() - _BESIDE, _BESIDE])
+            return
+        panel.setMinimumSize(0, 0 if panel.is_folded else 150)
+        height = self.height()
+        below = panel.sizeHint().height() if panel.is_folded else max(150, round(height * _SHARE))
+        self.setSizes([max(_LEAST_PAGE, height - below), below])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another place where there is other room; what the user set stays otherwise."""
+        super().resizeEvent(event)
+        panel = self.panel
+        if panel is None or panel.isHidden() or panel.is_folded:
+            return
+        if (self.width() >= WIDE) != (self.orientation() == Qt.Orientation.Horizontal):
+            self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A larger font needs more room for the folded line."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._arrange()

@@ -1,0 +1,179 @@
+"""Knows: how a verdict of a watch is said in the window. Must not know: widgets, how it was made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from PySide6.QtCore import QDateTime
+
+from gpumon_gui.bridge.watching import Program, Watched
+from gpumon_gui.core.files import printable
+from gpumon_gui.core.formatters import took
+from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.behaviour.spans import STEADY
+from gpumon_gui.diagnosis.behaviour.watcher import Verdict
+from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated, Severity, Step
+from gpumon_gui.diagnosis.report import fact_words, words
+from gpumon_gui.diagnosis.rule import Rule
+from gpumon_gui.ui.charts.bands import Band, BandStyle
+
+#: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
+_WORKS = 0.5
+_WH = 3600.0
+_TONES = {Severity.BLOCKS: "bad", Severity.CRASHES: "bad", Severity.SLOWS: "attention", Severity.INFO: "info"}
+
+
+def tone(finding: Finding | None) -> str:
+    """Of a mark: ``bad``, ``attention``, ``info``, and ``good`` where there is nothing to say."""
+    return "good" if finding is None else _TONES[finding.severity]
+
+
+def called(program: Program) -> str:
+    """``python (PID 4711)``."""
+    return _("{name} (PID {pid})").format(name=printable(program.name) or "?", pid=program.pid)
+
+
+def sentence(finding: Finding | None, facts: Mapping[str, Any] | None = None) -> str:
+    """The verdict in one sentence; ``facts`` of the watch tell a healthy GPU from an idle one without a cause."""
+    if finding is not None:
+        return printable(_(finding.title).format(**finding.values))
+    jobs = [job for job in (facts or {}).get("jobs", ()) if isinstance(job, Mapping)]
+    if jobs and not all(_busy(job) >= _WORKS for job in jobs):
+        return _("No cause was found for what the GPU does not do.")
+    return _("Nothing that was looked for holds the GPU back.")
+
+
+def said(verdict: Verdict) -> Finding | None:
+    """What the verdict is: the newest stable one, with its figures of now where it still holds; before there is one,
+    what is seen so far."""
+    if verdict.stable or not verdict.history:
+        return verdict.primary
+    last = verdict.history[-1].finding
+    if last is None:
+        return None
+    same = (one for one in verdict.behaviour.diagnosis.findings if (one.code, one.subject) == (last.code, last.subject))
+    return next(same, last)
+
+
+def has_said(verdict: Verdict | None) -> bool:
+    """Whether there is a verdict at all: enough was seen for one."""
+    return verdict is not None and (verdict.stable or bool(verdict.history))
+
+
+def headline(watched: Watched) -> tuple[str, str]:
+    """Mark and sentence at the top of the panel."""
+    verdict = watched.verdict
+    if watched.fault:
+        return "bad", _("GPUMon could not judge ({detail}).").format(detail=watched.fault)
+    if verdict is None:
+        return "none", _("It ended before anything could be seen of it.") if watched.ended else _("Watching …")
+    if has_said(verdict):
+        finding = said(verdict)
+        # While a change passes, the facts are a mixture.
+        return tone(finding), sentence(finding, verdict.behaviour.document.facts if verdict.stable else None)
+    if watched.ended:
+        return "none", _("It ended before enough was seen for a verdict.")
+    return "none", _("Watching …")
+
+
+def status(watched: Watched) -> str:
+    """Below the sentence: how bad, how sure, since when."""
+    verdict = watched.verdict
+    parts = []
+    if verdict is not None and has_said(verdict):
+        finding = said(verdict)
+        if finding is not None:
+            parts += [_(words.SEVERITY[finding.severity]), _(words.CONFIDENCE[finding.confidence])]
+        if verdict.history:
+            parts.append(_("since {time}").format(time=clock(verdict.history[-1].utc_s)))
+    return " · ".join(parts)
+
+
+def waiting(watched: Watched) -> str:
+    """What is still needed; empty when the verdict stands."""
+    verdict = watched.verdict
+    if watched.ended or watched.fault or (verdict is not None and verdict.stable):
+        return ""
+    if verdict is None:
+        return _("Waiting for readings.")
+    needed = took(max(1, math.ceil(verdict.needs_s)))
+    if verdict.history:
+        return _("Something else is seen now; a new verdict needs {time} more.").format(time=needed)
+    if verdict.primary is not None:
+        so_far = sentence(verdict.primary)
+        return _("A verdict needs {time} more. So far: {verdict}").format(time=needed, verdict=so_far)
+    return _("A verdict needs {time} more.").format(time=needed)
+
+
+def ending(watched: Watched) -> str:
+    """That the program has ended, after how long and what it cost; empty while it runs."""
+    if not watched.ended:
+        return ""
+    if watched.run_s is None:
+        text = _("The program has ended.")
+    else:
+        text = _("The program has ended after {time}.").format(time=took(watched.run_s))
+    if watched.energy_j:
+        energy = _("The GPU used {energy} in the {time} that were watched, by all programs together.")
+        amount = f"{watched.energy_j / _WH:,.3g} Wh"
+        text += " " + energy.format(energy=amount, time=took(watched.seen_s))
+    return text
+
+
+def evidence(one: Evidence) -> tuple[str, str]:
+    """What it is called, and its figure."""
+    figure, _when = fact_words.parted(one.value)
+    return fact_words.label(one.what), printable(fact_words.figure(one.what, figure))
+
+
+def when(findings: tuple[Evidence, ...]) -> str:
+    """The time that figures are from: ``30 s``; empty when none says one."""
+    times = (fact_words.parted(one.value)[1] for one in findings)
+    return next((time.partition(",")[0] for time in times if time), "")
+
+
+def step(one: Step) -> str:
+    """One step of advice."""
+    return printable(_(one.text).format(**one.values))
+
+
+def not_evaluated(entry: NotEvaluated, rules: Mapping[str, Rule]) -> str:
+    """What could not be judged, and of what too little is known."""
+    rule = rules.get(entry.code)
+    what = _(rule.help.what) if rule is not None else entry.code
+    missing = _(", ").join(dict.fromkeys(fact_words.label(path) for path in entry.missing))
+    return _("{what} Not known: {missing}.").format(what=what, missing=missing)
+
+
+def clock(utc_s: float) -> str:
+    """The time of day here."""
+    return QDateTime.fromMSecsSinceEpoch(round(utc_s * 1000)).toString("HH:mm:ss")
+
+
+def bands(watched: Watched, chosen: tuple[str, str] | None) -> tuple[Band, ...]:
+    """The parts of the time line that show the verdict, or the chosen finding (code and subject), and what was
+    judged."""
+    verdict = watched.verdict
+    if verdict is None:
+        return ()
+    findings = {(one.code, one.subject): one for one in verdict.behaviour.diagnosis.findings}
+    shown = chosen if chosen in findings else None
+    if shown is None and (best := said(verdict)) is not None:
+        shown = (best.code, best.subject)
+    found = []
+    for span in verdict.spans:
+        if span.code == STEADY:
+            text = _("This part was judged.")
+            found.append(Band(span.start_utc_s, span.end_utc_s, text, "info", BandStyle.JUDGED))
+        elif (span.code, span.subject) == shown and (finding := findings.get(shown)) is not None:
+            style = BandStyle.CHOSEN if shown == chosen else BandStyle.FINDING
+            found.append(Band(span.start_utc_s, span.end_utc_s, sentence(finding), tone(finding), style))
+    return tuple(found)
+
+
+def _busy(job: Mapping[str, Any]) -> float:
+    activity = job.get("activity")
+    busy = activity.get("busy") if isinstance(activity, Mapping) else None
+    return float(busy) if isinstance(busy, int | float) else 0.0
