@@ -21,6 +21,7 @@ from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import GpumonError, OutputFailed, UnreadableInput
 from gpumon_gui.core.files import cannot_write
 from gpumon_gui.core.messages import _
+from gpumon_gui.core.whole_file import write_whole
 from gpumon_gui.history import export
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Contents, HistoryReader, Reading, Span, StoredDevice
@@ -122,7 +123,7 @@ class Reader(Worker):
     def export(self, order: ExportOrder) -> None:
         """Write a file."""
         try:
-            export.write_whole(order.path, self._content(order))
+            write_whole(order.path, self._content(order))
         except export.Ended:
             return
         except GpumonError as error:

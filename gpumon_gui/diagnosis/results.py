@@ -7,9 +7,7 @@ Nothing is redacted: the files are for this user on this machine. A report that 
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +20,7 @@ import msgspec
 from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.core.files import cannot_write, shown, strerror
 from gpumon_gui.core.messages import _
+from gpumon_gui.core.whole_file import write_whole
 from gpumon_gui.diagnosis.ask import Result
 
 SCHEMA: Final = "gpumon-diagnosis/1"
@@ -72,20 +71,11 @@ def keep(folder: Path, result: Result, file: Path | None = None) -> Kept:
     plain = {"schema": SCHEMA, "result": msgspec.to_builtins(result, enc_hook=_as_text)}
     data = json.dumps(plain, ensure_ascii=True).encode("ascii")  # escapes keep names that are no valid Unicode
     target = file or _free(folder, result.time_utc_s)
-    part = ""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder, prefix=".part-", suffix=".json", delete=False) as stream:
-            part = stream.name
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(part).replace(target)
     except OSError as error:
-        if part:
-            with suppress(OSError):
-                Path(part).unlink()
-        raise OutputFailed(cannot_write(target, error)) from error
+        raise OutputFailed(cannot_write(folder, error)) from error
+    write_whole(target, data, private=True)
     _drop_old(folder)
     return Kept(target, result)
 

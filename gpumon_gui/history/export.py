@@ -10,19 +10,12 @@ import csv
 import io
 import json
 import math
-import os
-import tempfile
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 
 import numpy as np
 
-from gpumon_gui.core.errors import OutputFailed
-from gpumon_gui.core.files import cannot_write, shown
-from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.history.buckets import Ints, Rows, coarser
 from gpumon_gui.history.marker import Marker
@@ -115,30 +108,6 @@ def as_json(content: Table, breathe: Callable[[], None]) -> bytes:
             breathe()
         parts.append(part)
     return ("".join(parts) + "\n").encode()
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file so that it is there completely or as it was before. Raises OutputFailed."""
-    path = path.absolute()
-    if path.is_dir():
-        raise OutputFailed(_("{path}: is a folder.").format(path=shown(path)))
-    name = ""
-    try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".gpumon-", suffix=".part", delete=False) as file:
-            name = file.name
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if os.name == "posix":  # the temporary file is for its owner only; a file that people save is not
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(name).chmod(0o666 & ~mask)
-        Path(name).replace(path)
-    except OSError as error:
-        if name:
-            with suppress(OSError):
-                Path(name).unlink()
-        raise OutputFailed(cannot_write(path, error)) from error
 
 
 def _columns(start: Ints, rows: Rows) -> list[list[float]]:

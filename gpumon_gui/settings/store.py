@@ -9,8 +9,6 @@ been started for a day.
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from typing import Any, Final
 from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.core.files import cannot_write, printable, strerror
 from gpumon_gui.core.messages import _
+from gpumon_gui.core.whole_file import write_whole
 from gpumon_gui.settings.catalogue import BY_KEY, OPTIONS
 from gpumon_gui.settings.option import OptionValue, WrongValue
 from gpumon_gui.settings.values import Values
@@ -99,9 +98,9 @@ def save(folder: Path, values: Values) -> None:
             document = tomlkit.parse(file.read_text(encoding="utf-8"))
         for key in BY_KEY:
             _put(document, key, values.chosen.get(key))
-        _write(file, tomlkit.dumps(document))
     except OSError as error:
         raise OutputFailed(cannot_write(file, error)) from error
+    write_whole(file, tomlkit.dumps(document).encode("utf-8"), private=True)
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -134,25 +133,6 @@ def _put(document: Any, key: str, value: OptionValue | None) -> None:
         place.pop(name, None)
     else:
         place[name] = list(value) if isinstance(value, tuple) else value
-
-
-def _write(file: Path, text: str) -> None:
-    number, name = tempfile.mkstemp(prefix=".settings-", suffix=".toml", dir=file.parent)
-    try:
-        with os.fdopen(number, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(name).replace(_target(file))
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(name).unlink()
-        raise
-
-
-def _target(file: Path) -> Path:
-    """A link stays a link: people keep their settings in a folder under version control."""
-    return file.resolve() if file.is_symlink() else file
 
 
 def _keep_broken(file: Path) -> None:

@@ -1,0 +1,45 @@
+"""Knows: how a file is written so that it is there completely or as it was before. Must not know: what is in it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from gpumon_gui.core.errors import OutputFailed
+from gpumon_gui.core.files import cannot_write, shown
+from gpumon_gui.core.messages import _
+
+PART = ".gpumon-"
+
+
+def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
+    """Write beside the file, then put it in its place; blocks until it is on the disk. Raises OutputFailed.
+
+    A link stays a link. A pipe or a device is written as it is. ``private``: for its owner's eyes only (POSIX);
+    otherwise the file is as readable as any that people save.
+    """
+    if path.is_dir():
+        raise OutputFailed(_("{path}: is a folder.").format(path=shown(path)))
+    part = ""
+    try:
+        target = path.resolve() if path.is_symlink() else path.absolute()
+        if target.exists() and not target.is_file():  # nothing can be put in its place
+            target.write_bytes(content)
+            return
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=PART, suffix=".part", delete=False) as stream:
+            part = stream.name
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if os.name == "posix" and not private:  # the temporary file is for its owner only
+            mask = os.umask(0)
+            os.umask(mask)
+            Path(part).chmod(0o666 & ~mask)
+        Path(part).replace(target)
+    except OSError as error:
+        if part:
+            with suppress(OSError):
+                Path(part).unlink()
+        raise OutputFailed(cannot_write(path, error)) from error
