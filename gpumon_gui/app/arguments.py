@@ -52,6 +52,7 @@ class Arguments:
     screenshot: Screenshot | None = None
     tray: bool = False  #: start hidden in the tray, and stay there when the window is closed
     history: Path | None = None  #: show this history file, and write none
+    welcome: bool = False  #: show the page of the first start
 
 
 def parse(argv: Sequence[str]) -> Arguments:
@@ -77,6 +78,7 @@ def parse(argv: Sequence[str]) -> Arguments:
         shot,
         found.tray,
         found.history,
+        found.welcome,
     )
 
 
@@ -98,6 +100,7 @@ def _parser() -> _Parser:
     parser.add_argument(
         "--history", metavar="FILE", type=_existing, help=_("show this history file (history.db) and keep none")
     )
+    parser.add_argument("--welcome", action="store_true", help=_("show the page of the first start"))
     parser.add_argument("--lang", choices=LANGUAGES, help=_("language; default: as in the settings"))
     parser.add_argument("--theme", choices=THEMES, help=_("colours; default: as in the settings"))
     parser.add_argument("--page", choices=PAGES, help=_("page to open"))

@@ -70,6 +70,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     keeping = Keeping(window, feed, settings, arguments)
     diagnosing = Diagnosing(window, theme, translation, settings, arguments)
     preferences.apply_to_window(arguments.page)
+    diagnosing.welcome()
     if repairs:
         window.message.say("\n".join(repairs), Tone.ATTENTION)
     alerts = None

@@ -3,6 +3,7 @@ Must not know: how anything is diagnosed."""
 
 from __future__ import annotations
 
+import gc
 import logging
 
 from PySide6.QtCore import QObject, Slot
@@ -18,6 +19,7 @@ from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.tray.icon import Tray
+from gpumon_gui.ui.wizard.welcome import Welcome
 
 #: Below the user's data.
 FOLDER = "diagnoses"
@@ -32,6 +34,7 @@ class Diagnosing(QObject):
     ) -> None:
         super().__init__(window)
         self._window = window
+        self._theme = theme
         self._settings = settings
         self._actions: list[QAction] = []
         self._page: DiagnosticsPage = window.pages["diagnostics"]
@@ -41,12 +44,30 @@ class Diagnosing(QObject):
             except GpumonError as error:
                 logging.getLogger("gpumon.diagnosis").info("results are not kept: %s", error)
         self._page.crashed.connect(self._on_crashed)
+        self._page.prepared.connect(self._on_prepared)
         self.button = window.rail.add_action("diagnostics", _RUN)
         self.button.clicked.connect(self.run)
         keys = QShortcut(QKeySequence("Ctrl+D"), window)
         keys.activated.connect(self.run)
         window.pages["processes"].diagnose_wanted.connect(self._on_process)
         translation.changed.connect(self._retranslate)
+        self._welcome: Welcome | None = None
+        is_first = not settings.values.flag("general.welcomed") and is_live(arguments) and not arguments.tray
+        self._is_welcome_due = is_first or arguments.welcome
+
+    def welcome(self) -> None:
+        """Show the page of the first start, where it is due, in place of the first page."""
+        if not self._is_welcome_due:
+            return
+        self._is_welcome_due = False
+        welcome = self._welcome = Welcome(self._theme, self._window)
+        welcome.run_wanted.connect(self.run)
+        welcome.done.connect(self._on_done)
+        self._window.stack.addWidget(welcome)
+        self._window.stack.setCurrentWidget(welcome)
+        self._window.heading.setText("")
+        self._window.page_shown.connect(self._on_left)
+        welcome.run_button.setFocus()
 
     def use_tray(self, tray: Tray) -> None:
         """An entry in the tray's menu."""
@@ -63,6 +84,21 @@ class Diagnosing(QObject):
         self._page.run()
 
     @Slot()
+    def _on_done(self) -> None:
+        self._window.show_page(self._window.page)
+
+    @Slot(str)
+    def _on_left(self, _page: str) -> None:
+        """Whichever way was chosen, it is not shown again."""
+        if self._welcome is None:
+            return
+        self._window.page_shown.disconnect(self._on_left)
+        self._window.stack.removeWidget(self._welcome)
+        self._welcome.deleteLater()
+        self._welcome = None
+        self._settings.set("general.welcomed", True)
+
+    @Slot()
     def _on_tray(self) -> None:
         self._window.bring_up()
         self.run()
@@ -77,6 +113,20 @@ class Diagnosing(QObject):
         logging.getLogger("gpumon.diagnosis").error("a check failed: %s", text)
 
     @Slot()
+    def _on_prepared(self) -> None:
+        """What was loaded stays to the end: looking through it for garbage stops the window for 50 ms each time."""
+        gc.freeze()
+
+    @Slot()
     def _retranslate(self) -> None:
         for action in self._actions:
             action.setText(_(_RUN))
+        if self._welcome is not None:
+            self._welcome.retranslate()
+            self._window.heading.setText("")
+
+
+def is_live(arguments: Arguments) -> bool:
+    """Whether the window shows this machine as it is now, to its user."""
+    shows_else = arguments.demo or arguments.replay is not None or arguments.scenario is not None
+    return not shows_else and arguments.screenshot is None

@@ -6,6 +6,7 @@ The diagnosis is only loaded when it is first asked for: a window that never run
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
@@ -33,7 +34,8 @@ _END_S = 2.0
 @dataclass(frozen=True, slots=True)
 class Order:
     """What a worker shall do; ``number`` tells its answers from those of an order that was given up. ``ask``: check;
-    ``before``: check again, ``subject`` alone or (None) everything; neither: look for environments with ``pythons``."""
+    ``before``: check again, ``subject`` alone or (None) everything; ``modules``: load them; none of these: look for
+    environments with ``pythons``."""
 
     number: int
     cancel: Event
@@ -41,6 +43,7 @@ class Order:
     before: Result | None = None
     subject: str | None = None
     pythons: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +74,7 @@ class Outcome:
 class _Diagnoser(Worker):
     """Signals carry the order's number first."""
 
+    prepared = Signal()
     stepped = Signal(int, object)
     found = Signal(int, object)
     ended = Signal(int, object)
@@ -84,7 +88,11 @@ class _Diagnoser(Worker):
     def work(self, order: Order) -> None:
         """Do it; an answer comes in any case."""
         number = order.number
-        if order.ask is None and order.before is None:
+        if order.modules:
+            for name in order.modules:
+                importlib.import_module(name)
+            self.prepared.emit()
+        elif order.ask is None and order.before is None:
             self.found.emit(number, self._guard(order, self._find))
         else:
             self.ended.emit(number, self._guard(order, self._check))
@@ -154,12 +162,14 @@ class DiagnosisJob(QObject):
     ``gateway`` and ``instruments`` make what the checks ask and what watches a proof (None: this machine).
 
     Signals:
+        prepared(): what :meth:`prepare` was asked for is loaded.
         found(object): :class:`Environments`, after :meth:`find`: first what there is, then with versions.
         stepped(object): a :class:`~gpumon_gui.diagnosis.checking.Step`.
         ended(object): an :class:`Outcome`; exactly one for each check.
         crashed(str): a fault of ours while working.
     """
 
+    prepared = Signal()
     found = Signal(object)
     stepped = Signal(object)
     ended = Signal(object)
@@ -190,6 +200,10 @@ class DiagnosisJob(QObject):
     def is_running(self) -> bool:
         """Whether a check is under way, a cancelled one included until it has ended."""
         return self._check is not None
+
+    def prepare(self, modules: tuple[str, ...]) -> None:
+        """Load these in the thread: a hundred rules take a quarter of a second."""
+        self._send(Order(self._next(), Event(), modules=modules))
 
     def find(self, pythons: tuple[str, ...] = ()) -> None:
         """Look for Python environments; ``pythons`` are those added by hand."""
@@ -241,6 +255,7 @@ class DiagnosisJob(QObject):
             worker = _Diagnoser(self._gateway, self._instruments)
             queued = Qt.ConnectionType.QueuedConnection
             self._ordered.connect(worker.work, queued)
+            worker.prepared.connect(self.prepared, queued)
             worker.found.connect(self._on_found, queued)
             worker.stepped.connect(self._on_stepped, queued)
             worker.ended.connect(self._on_ended, queued)

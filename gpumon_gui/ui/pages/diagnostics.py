@@ -5,19 +5,23 @@ The wizard and with it all of the diagnosis is made when it is first wanted.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Saved, Stored
 from gpumon_gui.bridge.diagnosis_job import DiagnosisJob
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.core.messages import _
 from gpumon_gui.core.redact import Private
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.message_bar import Tone
+from gpumon_gui.ui.widgets.section import wrapped
 from gpumon_gui.ui.wizard.overview import Overview
 
 if TYPE_CHECKING:
@@ -26,19 +30,30 @@ if TYPE_CHECKING:
     from gpumon_gui.ui.wizard.wizard import Wizard
 
 
+#: Loaded beside the GUI thread before the wizard is made.
+_PARTS = (
+    "gpumon_gui.diagnosis.checking",
+    "gpumon_gui.diagnosis.report.document",
+    "gpumon_gui.ui.wizard.wizard",
+)
+
+
 class DiagnosticsPage(QWidget):
     """Signals:
     crashed(str): a fault of ours while checking.
+    prepared(): everything that a diagnosis needs is loaded.
     """
 
     crashed = Signal(str)
+    prepared = Signal()
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._feed = feed
         self._theme = theme
         self._settings: Settings | None = None
-        self._is_recorded = self._is_loaded = False
+        self._is_recorded = self._is_loaded = self._is_prepared = False
+        self._waiting: list[Callable[[], None]] = []
         self._kept: tuple[Kept, ...] = ()
         self.job = DiagnosisJob(self)
         self.files = DiagnosisFiles(None, self)
@@ -46,6 +61,9 @@ class DiagnosticsPage(QWidget):
         self.overview = Overview(theme, self)
         self.stack = QStackedWidget(self)
         self.stack.addWidget(self.overview)
+        self._patience = wrapped(theme, muted=True, parent=self)
+        self._patience.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.stack.addWidget(self._patience)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.addWidget(self.stack)
@@ -53,8 +71,9 @@ class DiagnosticsPage(QWidget):
         self.overview.open_wanted.connect(self._on_open)
         self.overview.again_wanted.connect(self._on_again)
         self.overview.forget_wanted.connect(self._on_forget)
-        self.job.crashed.connect(self.crashed)
+        self._watch_job()
         self._watch_files()
+        self.retranslate()
 
     # -- what others use
 
@@ -70,7 +89,7 @@ class DiagnosticsPage(QWidget):
         self.job.deleteLater()
         self.job = job
         job.setParent(self)
-        job.crashed.connect(self.crashed)
+        self._watch_job()
 
     def bind_settings(self, settings: Settings) -> None:
         """Interpreters added by hand and the limits of the proof come from there."""
@@ -84,10 +103,7 @@ class DiagnosticsPage(QWidget):
 
     def run_for(self, pid: int | None, name: str) -> None:
         """Start the wizard with one process chosen."""
-        wizard = self._made_wizard()
-        self.stack.setCurrentWidget(wizard)
-        wizard.begin(self._pythons(), pid, name)
-        self.refresh()
+        self._when_ready(partial(self._begin, pid, name))
 
     @Slot()
     def show_overview(self) -> None:
@@ -102,6 +118,7 @@ class DiagnosticsPage(QWidget):
         if not self._is_loaded:
             self._is_loaded = True
             self.files.load()
+            self.job.prepare(_PARTS)
         self.refresh()
 
     def refresh(self) -> None:
@@ -120,6 +137,7 @@ class DiagnosticsPage(QWidget):
     def retranslate(self) -> None:
         """Write every text again."""
         self.overview.retranslate()
+        self._patience.setText(_("Getting ready…"))
         if self.wizard is not None:
             self.wizard.retranslate()
 
@@ -129,6 +147,40 @@ class DiagnosticsPage(QWidget):
         return all(ended)
 
     # -- inside
+
+    def _when_ready(self, act: Callable[[], None]) -> None:
+        """Do it with a wizard: at once, or when all that it needs is loaded."""
+        if self.wizard is not None or self._is_prepared:
+            act()
+            return
+        self._waiting = [act]
+        self.stack.setCurrentWidget(self._patience)
+        if not self._is_loaded:
+            self.activate()
+
+    @Slot()
+    def _on_prepared(self) -> None:
+        self._is_prepared = True
+        self.prepared.emit()
+        waiting, self._waiting = self._waiting, []
+        for act in waiting:
+            act()
+
+    def _begin(self, pid: int | None, name: str) -> None:
+        wizard = self._made_wizard()
+        self.stack.setCurrentWidget(wizard)
+        wizard.begin(self._pythons(), pid, name)
+        self.refresh()
+
+    def _open(self, result: Result) -> None:
+        wizard = self._made_wizard()
+        self.stack.setCurrentWidget(wizard)
+        wizard.show_result(result)
+
+    def _again(self, result: Result) -> None:
+        wizard = self._made_wizard()
+        self.stack.setCurrentWidget(wizard)
+        wizard.check_again(result)
 
     def _made_wizard(self) -> Wizard:
         if self.wizard is None:
@@ -156,6 +208,10 @@ class DiagnosticsPage(QWidget):
         seconds = values.number("diagnostics.proof_seconds")
         share = values.number("diagnostics.proof_memory_percent") / 100
         self.wizard.set_proving(values.flag("diagnostics.proof"), Proving(seconds, share))
+
+    def _watch_job(self) -> None:
+        self.job.crashed.connect(self.crashed)
+        self.job.prepared.connect(self._on_prepared)
 
     def _watch_files(self) -> None:
         self.files.stored.connect(self._on_stored)
@@ -201,15 +257,11 @@ class DiagnosticsPage(QWidget):
 
     @Slot(object)
     def _on_open(self, kept: Kept) -> None:
-        wizard = self._made_wizard()
-        self.stack.setCurrentWidget(wizard)
-        wizard.show_result(kept.result)
+        self._when_ready(partial(self._open, kept.result))
 
     @Slot(object)
     def _on_again(self, kept: Kept) -> None:
-        wizard = self._made_wizard()
-        self.stack.setCurrentWidget(wizard)
-        wizard.check_again(kept.result)
+        self._when_ready(partial(self._again, kept.result))
 
     @Slot(object)
     def _on_forget(self, kept: Kept) -> None:

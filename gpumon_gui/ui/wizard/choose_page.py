@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QListWidget,
     QListWidgetItem,
     QScrollArea,
     QVBoxLayout,
@@ -28,6 +27,7 @@ from gpumon_gui.diagnosis.environments.base import Environment
 from gpumon_gui.telemetry.derive.python_program import is_python, program_label
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 from gpumon_gui.ui.widgets.switch import Switch
@@ -52,17 +52,13 @@ class _Choice(QComboBox):
         super().wheelEvent(event) if self.hasFocus() else event.ignore()
 
 
-class EnvironmentList(QListWidget):
+class EnvironmentList(QuietList):
     """Environments with tick boxes; Space ticks, as high as its rows up to some."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFrameShape(QFrame.Shape.NoFrame)
+        super().__init__(theme, parent)
         self.setWordWrap(False)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setSpacing(2)
-        use_thin_bars(self, theme)
 
     def fit(self) -> None:
         """Take the height of the rows."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont, QFontDatabase
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
 
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.messages import _, ngettext
@@ -29,6 +29,8 @@ from gpumon_gui.ui.wizard.verdicts import VerdictBanner
 from gpumon_gui.ui.wizard.words import moment
 
 WIDEST = 1000
+#: Of a group's text; more scrolls within it.
+_HIGHEST = 320
 
 
 class FindingsPage(QWidget):
@@ -62,7 +64,11 @@ class FindingsPage(QWidget):
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._content: QWidget | None = None
+        self._to_open: list[Fold] = []
+        self._where = 0
+        self._opener = QTimer(self)
+        self._opener.setSingleShot(True)
+        self._opener.timeout.connect(self._open_next)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.setSpacing(0)
@@ -83,6 +89,7 @@ class FindingsPage(QWidget):
         self._build()
         if before is None:
             self.message.hide()
+            self._where = 0
             self.area.verticalScrollBar().setValue(0)
 
     def focus_first(self) -> None:
@@ -104,6 +111,7 @@ class FindingsPage(QWidget):
         assert self.result is not None
         where = self.area.verticalScrollBar().value()
         open_groups = {name for name, group in self.groups.items() if group.is_open}
+        self._to_open = []
         made = report(self.result.document, self.result.diagnosis, RULES, Instant(0.0, self.result.time_utc_s), None)
         changed = self._changes()
         changes = {_key(one.finding): one.change for one in changed}
@@ -121,14 +129,23 @@ class FindingsPage(QWidget):
         self._add_sections(column, made, content)
         self._add_groups(column, made, content)
         column.addStretch(1)
-        for name in open_groups & set(self.groups):
-            self.groups[name].set_open(True)
+        self._to_open += [group for name, group in self.groups.items() if name in open_groups]
         self._when.setText(_("Checked on {time}").format(time=moment(self.result.time_utc_s)))
         self.area.setWidget(content)
-        self._content = content
-        self.area.verticalScrollBar().setValue(where)
+        self._where = where
+        self._open_next()
         if self._before is not None:
             self.message.say(_change_text(changed), _tone(changed))
+
+    @Slot()
+    def _open_next(self) -> None:
+        """One card at a time: making the content of all at once would hold the window up."""
+        if self._to_open:
+            self._to_open.pop(0).set_open(True)
+        if self._to_open:
+            self._opener.start(0)
+        elif self._where:
+            self.area.verticalScrollBar().setValue(self._where)
 
     def _changes(self) -> tuple[Changed, ...]:
         if self._before is None or self.result is None:
@@ -168,7 +185,8 @@ class FindingsPage(QWidget):
             card = FindingCard(self._theme, finding, symptoms.get(_key_of(finding), ()), changes, content)
             card.help_wanted.connect(self.help_wanted)
             card.check_wanted.connect(self.check_wanted)
-            card.set_open(_key_of(finding) in self._open)
+            if _key_of(finding) in self._open:
+                self._to_open.append(card)
             card.toggled.connect(partial(self._on_toggled, _key_of(finding)))
             self.cards.append(card)
             column.addWidget(card)
@@ -229,15 +247,25 @@ class FindingsPage(QWidget):
         column.addWidget(group)
 
     def _block(self, block: str, fixed: bool, parent: QWidget) -> QWidget:
-        """One label for all of it: as many labels as rows would take as long as the whole page."""
-        label = wrapped(self._theme, parent=parent)
+        """One text that lays out what is seen of it: labels for a hundred rows would hold the window up."""
+        holder = QWidget(parent)
+        box = QPlainTextEdit(holder)
+        box.setReadOnly(True)
+        box.setTabChangesFocus(True)
+        box.setFrameShape(QFrame.Shape.NoFrame)
+        use_thin_bars(box, self._theme)
         if fixed:
             font = QFont(self._theme.font(Text.CAPTION))
             font.setFamilies([QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family(), *font.families()])
-            label.setFont(font)
-        label.setText(block)
-        label.setContentsMargins(L + 16 + M, 0, L, M)
-        return label
+            box.setFont(font)
+            box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
+        box.setPlainText(block)
+        lines = block.count("\n") + 2
+        box.setFixedHeight(min(_HIGHEST, lines * box.fontMetrics().lineSpacing() + 2 * M))
+        column = QVBoxLayout(holder)
+        column.setContentsMargins(L + 16, 0, S, S)
+        column.addWidget(box)
+        return holder
 
     def _heading(self, title: str, parent: QWidget) -> QLabel:
         label = QLabel(title, parent)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidgetItem, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _, ngettext
@@ -21,7 +21,7 @@ from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
-from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _WIDEST = 860
 
 
-class _Results(QListWidget):
+class _Results(QuietList):
     """Signals:
     removed(): the user wants the current one away.
     """
@@ -70,12 +70,8 @@ class Overview(QWidget):
         self._heading = QLabel(self)
         self._heading.setFont(theme.font(Text.SUBTITLE))
         self._empty = wrapped(theme, muted=True, parent=self)
-        self.list = _Results(self)
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setSpacing(2)
+        self.list = _Results(theme, self)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        use_thin_bars(self.list, theme)
         self.list.itemActivated.connect(self._on_open)
         self.list.currentRowChanged.connect(self._on_row)
         self.list.removed.connect(self._on_forget)
