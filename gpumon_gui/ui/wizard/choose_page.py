@@ -9,11 +9,9 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QListWidgetItem,
-    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -28,7 +26,7 @@ from gpumon_gui.telemetry.derive.python_program import is_python, program_label
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.quiet_list import QuietList
-from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 from gpumon_gui.ui.widgets.switch import Switch
 from gpumon_gui.ui.wizard.given_box import GivenBox
@@ -226,8 +224,8 @@ class ChoosePage(QWidget):
         return label
 
     def _lay_out(self) -> None:
-        content = QWidget(self)
-        column = QVBoxLayout(content)
+        content = Content(WIDEST, self)
+        column = content.column
         column.setContentsMargins(L, S, L, XL)
         column.setSpacing(S)
         buttons = QHBoxLayout()
@@ -275,13 +273,7 @@ class ChoosePage(QWidget):
         column.addWidget(self._headings[3])
         column.addWidget(proof)
         column.addStretch(1)
-        content.setMaximumWidth(WIDEST)
-        self.area = QScrollArea(self)
-        use_thin_bars(self.area, self._theme)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area = ScrollColumn(self._theme, self)
         self.area.setWidget(content)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)

@@ -9,7 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QFont, QFontDatabase
-from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.messages import _, ngettext
@@ -23,6 +23,7 @@ from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.fold import Fold
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import wrapped
 from gpumon_gui.ui.wizard.finding_card import FindingCard, GoneCard
 from gpumon_gui.ui.wizard.verdicts import VerdictBanner
@@ -58,12 +59,7 @@ class FindingsPage(QWidget):
         self._when = QLabel(self)
         self._when.setFont(theme.font(Text.CAPTION))
         self.message = MessageBar(theme, closable=True, parent=self)
-        self.area = QScrollArea(self)
-        use_thin_bars(self.area, theme)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area = ScrollColumn(theme, self)
         self._to_open: list[Fold] = []
         self._where = 0
         self._opener = QTimer(self)
@@ -116,9 +112,8 @@ class FindingsPage(QWidget):
         changed = self._changes()
         changes = {_key(one.finding): one.change for one in changed}
         self.cards, self.gone, self.banners, self.groups = [], [], [], {}
-        content = QWidget()
-        content.setMaximumWidth(WIDEST)
-        column = QVBoxLayout(content)
+        content = Content(WIDEST)
+        column = content.column
         column.setContentsMargins(L, 0, L, XL)
         column.setSpacing(S)
         for verdict in text.verdicts(made):

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
-from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import set_text, wrapped
 from gpumon_gui.ui.wizard.choose_page import WIDEST
 
@@ -32,9 +32,8 @@ class HelpPage(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._rule: Rule | None = None
-        content = QWidget(self)
-        content.setMaximumWidth(WIDEST)
-        column = QVBoxLayout(content)
+        content = Content(WIDEST, self)
+        column = content.column
         column.setContentsMargins(L, S, L, XL)
         column.setSpacing(S)
         self._code = QLabel(content)
@@ -57,11 +56,8 @@ class HelpPage(QWidget):
         self._links.setSpacing(0)
         column.addLayout(self._links)
         column.addStretch(1)
-        self.area = QScrollArea(self)
-        use_thin_bars(self.area, theme)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area = ScrollColumn(theme, self)
+        self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.area.setWidget(content)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)

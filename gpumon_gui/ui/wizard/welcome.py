@@ -4,13 +4,13 @@ Must not know: when it is shown."""
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.button import FlatButton
-from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card, Mark, set_text, wrapped
 
 _WIDEST = 720
@@ -32,7 +32,7 @@ _PARTS: tuple[tuple[str, str, str], ...] = (
         ),
     ),
     (
-        "attention",
+        "info",
         N_("Does your code compute on the GPU?"),
         N_(
             "Diagnostics look at your Python environments, let PyTorch or TensorFlow compute for some seconds while "
@@ -55,9 +55,8 @@ class Welcome(QWidget):
         super().__init__(parent)
         self._title = wrapped(theme, Text.TITLE, parent=self)
         self._rows: list[tuple[QLabel, QLabel]] = []
-        content = QWidget(self)
-        content.setMaximumWidth(_WIDEST)
-        column = QVBoxLayout(content)
+        content = Content(_WIDEST, self)
+        column = content.column
         column.setContentsMargins(L, L, L, XL)
         column.setSpacing(M)
         column.addWidget(self._title)
@@ -75,12 +74,7 @@ class Welcome(QWidget):
         column.addSpacing(S)
         column.addLayout(buttons)
         column.addStretch(1)
-        area = QScrollArea(self)
-        use_thin_bars(area, theme)
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        area = ScrollColumn(theme, self)
         area.setWidget(content)
         outer = QVBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
