@@ -324,10 +324,22 @@ def test_only_variables_that_matter_are_taken() -> None:
         "CUDA_VISIBLE_DEVICES": "",
         "LD_LIBRARY_PATH": "/x",
         "SECRET_TOKEN": "s",
+        "NVIDIA_API_KEY": "s",
+        "TF_VAR_db_password": "s",  # Terraform's, as the next two
+        "TF_VAR_region": "eu",
+        "TF_CLI_CONFIG_FILE": "/home/me/.terraformrc",
+        "TF_CPP_MIN_LOG_LEVEL": "0",
+        "TF_GPU_ALLOCATOR": "cuda_malloc_async",
         "PATH": "/home/me/bin:/usr/local/cuda/bin",
     }
     found = alone("variables", FakeGateway("linux", {}, variables))["environment"]
-    assert found == {"CUDA_VISIBLE_DEVICES": "", "LD_LIBRARY_PATH": "/x", "PATH": "/usr/local/cuda/bin"}
+    assert found == {
+        "CUDA_VISIBLE_DEVICES": "",
+        "LD_LIBRARY_PATH": "/x",
+        "PATH": "/usr/local/cuda/bin",
+        "TF_CPP_MIN_LOG_LEVEL": "0",
+        "TF_GPU_ALLOCATOR": "cuda_malloc_async",
+    }
 
 
 def test_the_kernel_log_speaks_only_where_it_may_be_read() -> None:

@@ -37,8 +37,11 @@ PACKAGES = re.compile(
     r"sentence-transformers|fastai|timm|gymnasium|stable-baselines3|detectron2|mmcv.*|apex|horovod|opencv-.*|pandas|"
     r"tensorrt.*|tensorboard.*|optree|opt-einsum|pip|setuptools|wheel|uv|absl-py|pynvml|ipykernel)$"
 )
+#: Never what may be a secret (NVIDIA_API_KEY) and never Terraform's (TF_VAR_…), which share these prefixes.
 VARIABLES = re.compile(
-    r"^(CUDA_.*|CUDNN_.*|NVIDIA_.*|NCCL_.*|TF_.*|TORCH_.*|PYTORCH_.*|XLA_.*|JAX_.*|HIP_.*|ROCR?_.*|HSA_.*|GPU_.*|"
+    r"^(?!TF_(?:VAR|CLI|TOKEN|WORKSPACE|LOG|CLOUD|HTTP|DATA_DIR|INPUT|PLUGIN|REATTACH)(?:_|$))"
+    r"(?!.*(?:API_?KEY|ACCESS_?KEY|AUTH|CREDENTIAL|PASS(?:WD|WORD)|SECRET|TOKEN))"
+    r"(CUDA_.*|CUDNN_.*|NVIDIA_.*|NCCL_.*|TF_.*|TORCH_.*|PYTORCH_.*|XLA_.*|JAX_.*|HIP_.*|ROCR?_.*|HSA_.*|GPU_.*|"
     r"ORT_.*|CUPY_.*|LD_LIBRARY_PATH|LD_PRELOAD|PYTHONPATH|PYTHONHOME|PYTHONNOUSERSITE|VIRTUAL_ENV|CONDA_PREFIX|"
     r"CONDA_DEFAULT_ENV|OMP_NUM_THREADS|MKL_.*|KMP_.*|KERAS_BACKEND|USE_TF|USE_TORCH|LOCAL_RANK|RANK|WORLD_SIZE)$"
 )
