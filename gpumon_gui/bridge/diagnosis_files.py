@@ -5,6 +5,7 @@ A home folder can be on a network, and a report is made over many texts: neither
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +61,10 @@ class _Task:
     private: Private | None = None
 
 
+#: Tasks that are done also when nobody waits for them any more.
+_LASTING = ("keep", "forget", "save")
+
+
 class _Clerk(Worker):
     previewed = Signal(object)
     saved = Signal(object)
@@ -68,18 +73,27 @@ class _Clerk(Worker):
 
     def __init__(self, folder: Path | None) -> None:
         super().__init__()
+        self.tasks: deque[_Task] = deque()  #: the GUI thread adds, this one takes
         self._folder = folder
         self._faults: tuple[str, ...] = ()
 
-    @Slot(object)
-    def work(self, task: _Task) -> None:
-        """Do it, and say what came of it."""
-        if self.stop_event.is_set() and task.name == "preview":
+    @Slot()
+    def work(self) -> None:
+        """Do the next task, and say what came of it."""
+        if not self.tasks:
+            return
+        task = self.tasks.popleft()
+        if self.stop_event.is_set() and task.name not in _LASTING:
             return
         try:
             getattr(self, f"_{task.name}")(task)
         except OutputFailed as error:
             self.failed.emit(str(error))
+
+    def end(self) -> None:
+        """What shall stay is still written."""
+        while self.tasks:
+            self.work()
 
     def _load(self, _task: _Task) -> None:
         from gpumon_gui.diagnosis import results
@@ -151,7 +165,7 @@ class DiagnosisFiles(QObject):
     previewed = Signal(object)
     saved = Signal(object)
     failed = Signal(str)
-    _ordered = Signal(object)
+    _ordered = Signal()
 
     def __init__(self, folder: Path | None, parent: QObject | None = None, *, private: Private | None = None) -> None:
         """``private``: the words that reports hide (None: those of this account and machine)."""
@@ -159,6 +173,8 @@ class DiagnosisFiles(QObject):
         self._folder = folder
         self._private = private
         self._thread: LoopThread | None = None
+        self._clerk: _Clerk | None = None
+        self._is_closed = False
 
     @property
     def keeps(self) -> bool:
@@ -186,13 +202,16 @@ class DiagnosisFiles(QObject):
         self._send(_Task("save", result, file, private=self._private))
 
     def close(self) -> bool:
-        """End the thread after what it is at; False when the file system does not answer."""
+        """End the thread after what is to be written; False when the file system does not answer."""
+        self._is_closed = True
         thread, self._thread = self._thread, None
         return thread is None or thread.stop()
 
     def _send(self, task: _Task) -> None:
-        if self._thread is None:
-            clerk = _Clerk(self._folder)
+        if self._is_closed:
+            return
+        if self._clerk is None or self._thread is None:
+            clerk = self._clerk = _Clerk(self._folder)
             queued = Qt.ConnectionType.QueuedConnection
             self._ordered.connect(clerk.work, queued)
             clerk.stored.connect(self.stored, queued)
@@ -201,4 +220,5 @@ class DiagnosisFiles(QObject):
             clerk.failed.connect(self.failed, queued)
             self._thread = LoopThread(clerk, "gpumon-diagnoses")
             self._thread.start()
-        self._ordered.emit(task)
+        self._clerk.tasks.append(task)
+        self._ordered.emit()

@@ -189,6 +189,7 @@ class DiagnosisJob(QObject):
         self._thread: LoopThread | None = None
         self._leaving: list[LoopThread] = []
         self._number = 0
+        self._is_closed = False
         self._search: Order | None = None
         self._check: Order | None = None
         self._given_up = QTimer(self)
@@ -227,6 +228,7 @@ class DiagnosisJob(QObject):
 
     def close(self) -> bool:
         """End everything; False when a thread does not end in time."""
+        self._is_closed = True
         self._given_up.stop()
         for order in (self._search, self._check):
             if order is not None:
@@ -251,6 +253,8 @@ class DiagnosisJob(QObject):
         return self._number
 
     def _send(self, order: Order) -> Order:
+        if self._is_closed:
+            return order
         if self._thread is None:
             worker = _Diagnoser(self._gateway, self._instruments)
             queued = Qt.ConnectionType.QueuedConnection

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
 
-from gpumon_gui.diagnosis.finding import Diagnosis, Finding
+from gpumon_gui.diagnosis.ask import Result
+from gpumon_gui.diagnosis.finding import Finding
 
 
 class Change(StrEnum):
@@ -26,15 +27,19 @@ class Changed:
     change: Change
 
 
-def compare(before: Diagnosis, after: Diagnosis, subjects: Collection[str] | None = None) -> tuple[Changed, ...]:
+def compare(before: Result, after: Result, subjects: Collection[str] | None = None) -> tuple[Changed, ...]:
     """What became of the findings of these subjects (None: all); those that are gone first, each group by rank.
 
     A new finding is told whatever its subject: what was fixed in one place may show in another.
     """
-    old = {(finding.code, finding.subject): finding for finding in before.findings}
-    new = {(finding.code, finding.subject): finding for finding in after.findings}
-    unknown = {(entry.code, entry.subject) for entry in after.not_evaluated}
-    unknown |= {(bug.code, bug.subject) for bug in after.bugs}
+    old = {(finding.code, finding.subject): finding for finding in before.diagnosis.findings}
+    new = {(finding.code, finding.subject): finding for finding in after.diagnosis.findings}
+    unknown = {
+        (entry.code, entry.subject)
+        for entry in after.diagnosis.not_evaluated
+        if not all(_is_unset(fact, after) for fact in entry.missing)
+    }
+    unknown |= {(bug.code, bug.subject) for bug in after.diagnosis.bugs}
     gone = [
         Changed(finding, Change.UNKNOWN if key in unknown else Change.GONE)
         for key, finding in old.items()
@@ -47,3 +52,8 @@ def compare(before: Diagnosis, after: Diagnosis, subjects: Collection[str] | Non
         if key in old and (subjects is None or finding.subject in subjects)
     ]
     return (*gone, *come, *still)
+
+
+def _is_unset(fact: str, result: Result) -> bool:
+    """Whether a fact is missing because it is not there any more: variables are read all or not at all."""
+    return fact.startswith("environment.") and "environment" in result.document.facts

@@ -146,7 +146,7 @@ class FindingsPage(QWidget):
         if self._before is None or self.result is None:
             return ()
         subjects = None if self._subject is None else (self._subject, MACHINE)
-        return compare(self._before.diagnosis, self.result.diagnosis, subjects)
+        return compare(self._before, self.result, subjects)
 
     def _add_findings(
         self,

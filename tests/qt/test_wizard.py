@@ -1,0 +1,555 @@
+"""The Run diagnostics wizard in the real window, by mouse and keyboard, over a recorded machine: from the button to a
+saved report, a cancel in the middle, check again, what is given by file and clipboard, the redaction, kept results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from threading import Event
+
+import psutil
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.app.arguments import Arguments
+from gpumon_gui.app.diagnosing import Diagnosing
+from gpumon_gui.bridge.diagnosis_job import DiagnosisJob
+from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core.redact import Private
+from gpumon_gui.diagnosis.finding import Diagnosis
+from gpumon_gui.diagnosis.gateway import Command, Gateway, Ran
+from gpumon_gui.diagnosis.live_gateway import LiveGateway
+from gpumon_gui.diagnosis.proof.run import NoInstruments
+from gpumon_gui.diagnosis.recorded_gateway import RecordedGateway
+from gpumon_gui.settings.values import Values
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
+from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.wizard.given_box import MOST_SHOWN
+from gpumon_gui.ui.wizard.wizard import CHOOSE, FINDINGS, HELP, REPORT, RUNNING, Wizard
+from tests.qt.test_main_window import (  # noqa: F401 - fixtures
+    RecordingOrigin,
+    feed,
+    full_sample,
+    origin,
+    theme,
+    translation,
+    window,
+)
+
+MACHINE = Path(__file__).parents[1] / "machines" / "h200-torch-linux"
+TOO_OLD = (
+    "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update your GPU driver\n"
+)
+#: Words of this recording that a report must not have.
+PRIVATE = Private(("torch",), ("/opt/torch",), ("gpu-server",))
+
+
+class Machine(RecordedGateway):
+    """The recorded machine, whose variables change as a person mends it; commands wait while they are held."""
+
+    changes: Mapping[str, str] = {}
+
+    def __init__(self) -> None:
+        super().__init__(MACHINE)
+        self.held = Event()
+        self.was_asked = Event()
+        self.held.set()
+
+    def variables(self) -> Mapping[str, str]:
+        """What the machine has, and what the test says."""
+        return {**super().variables(), **self.changes}
+
+    def run(self, command: Command, cancel: Event | None = None) -> Ran:
+        """As recorded, when the test lets it."""
+        self.was_asked.set()
+        while not self.held.wait(0.01):
+            if cancel is not None and cancel.is_set():
+                break
+        return super().run(command, cancel)
+
+
+class Watched(NoInstruments):
+    """Instruments that see nothing."""
+
+    def close(self) -> None:
+        """Nothing to end."""
+
+
+def found(wizard: Wizard) -> Diagnosis:
+    """What is on show."""
+    assert wizard.findings.result is not None
+    return wizard.findings.result.diagnosis
+
+
+class Desk:
+    """The window with everything around the wizard."""
+
+    def __init__(self, window: MainWindow, diagnosing: Diagnosing, settings: Settings, qtbot: QtBot) -> None:  # noqa: F811
+        self.window, self.diagnosing, self.settings, self.qtbot = window, diagnosing, settings, qtbot
+
+    @property
+    def page(self) -> DiagnosticsPage:
+        page = self.window.pages["diagnostics"]
+        assert isinstance(page, DiagnosticsPage)
+        return page
+
+    @property
+    def wizard(self) -> Wizard:
+        assert self.page.wizard is not None
+        return self.page.wizard
+
+    def until(self, holds: Callable[[], bool], timeout: int = 20_000) -> None:
+        self.qtbot.waitUntil(holds, timeout=timeout)
+
+    def click(self, button: QWidget) -> None:
+        QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+
+    def key(self, key: Qt.Key) -> None:
+        QTest.keyClick(QApplication.focusWidget() or self.window, key)
+
+    def open(self) -> Wizard:
+        """By the button that is always there."""
+        self.click(self.diagnosing.button)
+        self.until(lambda: self.page.wizard is not None and self.wizard.choose.environments.count() > 0)
+        assert self.window.page == "diagnostics"
+        assert self.wizard.page == CHOOSE
+        return self.wizard
+
+    def checked(self) -> Wizard:
+        """Opened, and everything checked, by Enter alone."""
+        wizard = self.open()
+        self.key(Qt.Key.Key_Return)
+        self.until(lambda: wizard.page == FINDINGS)
+        return wizard
+
+    def save_to(self, file: Path) -> None:
+        """Answer the dialog by its keys."""
+        self.until(lambda: self.wizard.findChild(QFileDialog) is not None)
+        dialog = self.wizard.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        line = dialog.findChild(QLineEdit)
+        assert isinstance(line, QLineEdit)
+        line.setText(str(file))
+        QTest.keyClick(line, Qt.Key.Key_Return)
+
+
+@pytest.fixture
+def machine() -> Machine:
+    return Machine()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "diagnoses"
+
+
+@pytest.fixture
+def gateway(machine: Machine) -> Callable[[], Gateway]:
+    return lambda: machine
+
+
+@pytest.fixture
+def desk(
+    window: MainWindow,  # noqa: F811
+    theme: Theme,  # noqa: F811
+    translation: Translation,  # noqa: F811
+    feed: Feed,  # noqa: F811
+    gateway: Callable[[], Gateway],
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    qtbot: QtBot,
+) -> Iterator[Desk]:
+    monkeypatch.setattr("gc.freeze", lambda: None)  # the detectors of leaks look through what was there before
+    settings = Settings(None, Values(), window)
+    settings.set("diagnostics.proof", False)
+    page = window.pages["diagnostics"]
+    diagnosing = Diagnosing(window, theme, translation, settings, Arguments(screenshot=None))
+    page.set_folder(folder, private=PRIVATE)
+    page.set_job(DiagnosisJob(gateway=gateway, instruments=Watched))
+    page.bind_settings(settings)
+    feed.push(full_sample())
+    yield Desk(window, diagnosing, settings, qtbot)
+    settings.close()
+
+
+# -- the whole way
+
+
+def test_from_the_button_to_a_saved_report(desk: Desk, tmp_path: Path, machine: Machine) -> None:
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    wizard = desk.open()
+    names = [wizard.choose.environments.item(row).text() for row in range(wizard.choose.environments.count())]
+    assert any("/opt/torch/.venv/bin/python" in name and "virtual environment" in name for name in names)
+    assert wizard.next_button.text() == "Check 2 environments"
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    lines = wizard.running.lines()
+    assert ("NVIDIA driver", "this machine", "done") in [line[:3] for line in lines]
+    assert any(line[0] == "PyTorch" and line[3].endswith(" s") for line in lines)
+    claimed = [banner.text for banner in wizard.findings.banners if banner.verdict == "claimed"]
+    assert any("PyTorch in /opt/torch/.venv/bin/python" in text for text in claimed)
+    card = wizard.findings.cards[0]
+    assert card.code == "cuda-visible-devices-hides-gpu"
+    assert card.is_open  # the first cause needs no click
+    desk.key(Qt.Key.Key_Return)  # the focus is on it: closed
+    desk.until(lambda: not card.is_open)
+    desk.click(wizard.next_button)
+    assert wizard.page == REPORT
+    desk.until(lambda: "cuda-visible-devices-hides-gpu" in wizard.report.text.toPlainText())
+    desk.click(wizard.next_button)
+    desk.save_to(tmp_path / "report.html")
+    desk.until(lambda: wizard.report.message.text != "")
+    assert str(tmp_path / "report.html") in wizard.report.message.text
+    written = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert written.lower().startswith("<!doctype html>")
+    assert "/opt/torch" not in written
+
+
+def test_commands_are_copied_exactly_and_each_finding_has_its_page(desk: Desk, machine: Machine) -> None:
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    wizard = desk.checked()
+    card = wizard.findings.cards[0]
+    advised = [step.command for step in found(wizard).findings[0].advice if step.command]
+    assert advised
+    assert [box.command for box in card.commands] == advised
+    desk.click(card.commands[0].copy_button)
+    assert QGuiApplication.clipboard().text() == advised[0]
+    assert card.commands[0].copy_button.text() == "Copied"
+    desk.click(card.help_button)
+    assert wizard.page == HELP
+    assert "How it is decided" in wizard.help.text
+    desk.key(Qt.Key.Key_Escape)
+    assert wizard.page == FINDINGS
+
+
+def test_what_could_not_be_judged_is_on_show_with_what_was_missing(desk: Desk) -> None:
+    wizard = desk.checked()
+    group = wizard.findings.groups["unknown"]
+    assert "could not be judged" in group.head.title
+    assert "Too little is known of:" in group.head.line
+    desk.click(group.head)
+    assert group.is_open
+    clear = wizard.findings.groups["clear"]
+    count = len({entry.code for entry in found(wizard).clear})
+    assert clear.head.title.startswith(f"{count} cause")
+
+
+# -- cancel
+
+
+def test_a_cancel_ends_it_at_once(desk: Desk, machine: Machine) -> None:
+    machine.held.clear()
+    wizard = desk.open()
+    desk.page.job.find(())  # the versions are waited for by nobody
+    machine.was_asked.clear()
+    desk.key(Qt.Key.Key_Return)
+    desk.until(machine.was_asked.is_set)
+    assert wizard.page == RUNNING
+    assert wizard.next_button.text() == "Cancel"
+    with desk.qtbot.waitSignal(desk.page.job.ended, timeout=500):
+        desk.key(Qt.Key.Key_Return)
+    assert wizard.page == CHOOSE
+    assert wizard.message.text == "Cancelled. Nothing of it is left running."
+    assert not desk.page.job.is_running
+    machine.held.set()
+    desk.click(wizard.next_button)  # and it can be run again
+    desk.until(lambda: wizard.page == FINDINGS)
+
+
+def test_a_file_that_takes_long_does_not_hold_a_cancel_up(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_read, release = Event(), Event()
+
+    def slow(*_given: object) -> object:
+        is_read.set()
+        assert release.wait(20)
+        raise AssertionError("nobody wants it any more")
+
+    monkeypatch.setattr("gpumon_gui.diagnosis.checking.combined", slow)
+    wizard = desk.open()
+    desk.click(wizard.choose.none_button)
+    wizard.choose.given.add_file(tmp_path / "x.log")
+    desk.click(wizard.next_button)
+    desk.until(is_read.is_set)
+    with desk.qtbot.waitSignal(desk.page.job.ended, timeout=600):
+        desk.click(wizard.next_button)
+    assert wizard.page == CHOOSE
+    release.set()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
+class TestLive:
+    """A real program that never answers."""
+
+    @pytest.fixture
+    def gateway(self) -> Callable[[], Gateway]:
+        return LiveGateway
+
+    def test_no_process_is_left_after_a_cancel(self, desk: Desk, tmp_path: Path) -> None:
+        python = tmp_path / "python3"
+        python.write_text("#!/bin/sh\nsleep 300 & sleep 300\n", encoding="utf-8")
+        python.chmod(0o755)
+        desk.settings.set("diagnostics.interpreters", (str(python),))
+        wizard = desk.open()
+        desk.click(wizard.choose.none_button)
+        wizard.choose.environments.item(0).setCheckState(Qt.CheckState.Checked)
+        assert wizard.choose.ticked()[0].path == str(python)
+        desk.key(Qt.Key.Key_Return) if wizard.next_button.hasFocus() else desk.click(wizard.next_button)
+        started = lambda: len([one for one in psutil.Process().children(True) if "sleep" in one.name()]) == 2  # noqa: E731
+        desk.until(started)
+        with desk.qtbot.waitSignal(desk.page.job.ended, timeout=1000):
+            desk.click(wizard.next_button)
+        assert [one for one in psutil.Process().children(True) if "sleep" in one.name()] == []
+
+
+# -- again
+
+
+def test_check_again_tells_what_is_gone_and_what_is_new(desk: Desk, machine: Machine) -> None:
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    wizard = desk.checked()
+    desk.click(wizard.findings.cards[0].check_button)
+    desk.until(lambda: wizard.page == FINDINGS and wizard.findings.message.text != "")
+    assert wizard.findings.message.text == "Checked again: 1 still there."
+    assert wizard.findings.cards[0].head.badge == "still there"
+    machine.changes = {}
+    desk.until(lambda: wizard.findings.cards[0].is_open)
+    desk.click(wizard.findings.cards[0].check_button)
+    desk.until(lambda: bool(wizard.findings.gone))
+    assert wizard.findings.message.text == "Checked again: 1 gone."
+    assert wizard.findings.gone[0].head.badge == "gone"
+    assert wizard.findings.cards == []
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    desk.click(wizard.again_button)  # everything
+    desk.until(lambda: bool(wizard.findings.cards))
+    assert wizard.findings.cards[0].head.badge == "new"
+    desk.until(lambda: desk.page.overview.list.count() == 2)  # a part takes its whole's place; all is a new one
+
+
+# -- what is given
+
+
+def test_a_pasted_log_is_judged_alone(desk: Desk) -> None:
+    wizard = desk.open()
+    desk.click(wizard.choose.none_button)
+    QGuiApplication.clipboard().setText("Traceback (most recent call last):\n" + TOO_OLD)
+    wizard.choose.given.paste.setFocus()
+    QTest.keyClick(wizard.choose.given.paste, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert wizard.next_button.text() == "Judge what is given"
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    assert wizard.findings.cards[0].code == "driver-too-old"
+    evidence = found(wizard).findings[0].evidence[0]
+    assert evidence.origin.line == 2
+
+
+def test_dropped_files_are_told_apart(desk: Desk, tmp_path: Path) -> None:
+    log, script = tmp_path / "train.log", tmp_path / "train.py"
+    log.write_text(TOO_OLD, encoding="utf-8")
+    script.write_text("import torch\nmodel = torch.nn.Linear(3, 3)\n", encoding="utf-8")
+    wizard = desk.open()
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(log)), QUrl.fromLocalFile(str(script))])
+    box = wizard.choose.given
+    copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(box, QDragEnterEvent(QPoint(5, 5), copy, data, Qt.MouseButton.LeftButton, none))
+    QApplication.sendEvent(box, QDropEvent(QPointF(5, 5), copy, data, Qt.MouseButton.LeftButton, none))
+    assert box.given.log == log
+    assert box.given.scripts == (script,)
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    assert "driver-too-old" in [card.code for card in wizard.findings.cards]
+    assert wizard.findings.banners  # the machine was looked at as well
+
+
+def test_a_large_paste_is_kept_and_not_laid_out(desk: Desk) -> None:
+    wizard = desk.open()
+    desk.click(wizard.choose.none_button)
+    QGuiApplication.clipboard().setText("epoch 1\n" * (MOST_SHOWN // 4) + TOO_OLD)
+    QTest.keyClick(wizard.choose.given.paste, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert wizard.choose.given.paste.toPlainText() == ""
+    assert TOO_OLD in wizard.choose.given.given.log_text
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    assert wizard.findings.cards[0].code == "driver-too-old"
+
+
+def test_a_file_that_cannot_be_read_is_told_where_it_was_given(desk: Desk, tmp_path: Path) -> None:
+    wizard = desk.open()
+    desk.click(wizard.choose.none_button)
+    missing = tmp_path / "gone.log"
+    wizard.choose.given.add_file(missing)
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.message.text != "")
+    assert wizard.page == CHOOSE
+    assert str(missing) in wizard.message.text
+
+
+def test_a_process_brings_its_environment(desk: Desk) -> None:
+    page = desk.window.pages["processes"]
+    desk.window.show_page("processes")
+    desk.until(lambda: page.model.rowCount() > 0)
+    table = page.table
+    for row in range(page.proxy.rowCount()):
+        table.selectRow(row)
+        chosen = page.selected()
+        if chosen is not None and page.can_diagnose(chosen.process):
+            break
+    menu = page.menu(chosen)
+    action = next(action for action in menu.actions() if action.text() == "Diagnose its environment…")
+    action.trigger()
+    menu.deleteLater()
+    desk.until(lambda: desk.page.wizard is not None and desk.wizard.choose.environments.count() > 0)
+    wizard = desk.wizard
+    assert desk.window.page == "diagnostics"
+    assert wizard.choose.ticked() == ()
+    assert wizard.choose.ask.pid == chosen.process.pid
+    assert str(chosen.process.pid) in wizard.choose.process.currentText()
+    assert wizard.next_button.text() == "Check the program's environment"
+
+
+# -- the report
+
+
+@pytest.mark.parametrize("suffix", [".html", ".md", ".json"])
+def test_the_preview_says_what_is_replaced(desk: Desk, suffix: str, tmp_path: Path) -> None:
+    wizard = desk.checked()
+    desk.click(wizard.next_button)
+    wizard.report.forms[suffix].click()
+    desk.until(lambda: wizard.report.replaced.topLevelItemCount() > 0 and wizard.report.suffix == suffix)
+    rows = [wizard.report.replaced.topLevelItem(n) for n in range(wizard.report.replaced.topLevelItemCount())]
+    told = {(row.text(0), row.text(1), row.text(2)) for row in rows if row is not None}
+    assert ("home folder", "/opt/torch", "~") in told
+    shown = wizard.report.text.toPlainText()
+    assert "/opt/torch" not in shown
+    assert "~/.venv/bin/python" in shown
+    wizard.save_as(str(tmp_path / "report"))
+    desk.until(lambda: wizard.report.message.text != "")
+    written = (tmp_path / f"report{suffix}").read_text(encoding="utf-8")
+    if suffix != ".html":
+        assert written == shown
+    assert "/opt/torch" not in written
+
+
+def test_a_report_that_cannot_be_written_is_told(desk: Desk, tmp_path: Path) -> None:
+    wizard = desk.checked()
+    desk.click(wizard.next_button)
+    wizard.save_as(str(tmp_path / "nowhere" / "report.html"))
+    desk.until(lambda: wizard.report.message.text != "")
+    assert str(tmp_path / "nowhere" / "report.html") in wizard.report.message.text
+    assert list(tmp_path.rglob("*.part")) == []
+
+
+# -- language, sizes
+
+
+def test_every_page_follows_the_language(desk: Desk, translation: Translation, machine: Machine) -> None:  # noqa: F811
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    wizard = desk.checked()
+    card = wizard.findings.cards[0]
+    title = card.head.title
+    translation.set_language("zh_CN")
+    assert wizard.findings.cards[0].head.title != title
+    assert wizard.page == FINDINGS
+    desk.until(lambda: wizard.findings.cards[0].is_open)
+    translation.set_language("en")
+    assert wizard.findings.cards[0].head.title == title
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.report.text.toPlainText() != "")
+    english = wizard.report.text.toPlainText()
+    translation.set_language("zh_CN")
+    desk.until(lambda: wizard.report.text.toPlainText() not in ("", english))
+
+
+@pytest.mark.parametrize("size", [(720, 480), (2560, 1440)])
+def test_small_and_large_windows_show_every_button(desk: Desk, size: tuple[int, int], machine: Machine) -> None:
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    desk.window.resize(*size)
+    wizard = desk.open()
+    for page in (CHOOSE, FINDINGS, REPORT):
+        if page == FINDINGS:
+            desk.click(wizard.next_button)
+            desk.until(lambda: wizard.page == FINDINGS)
+        elif page == REPORT:
+            desk.click(wizard.next_button)
+            desk.until(lambda: wizard.report.text.toPlainText() != "")
+        QApplication.processEvents()
+        for button in (wizard.back_button, wizard.next_button):
+            corner = button.mapTo(desk.window, button.rect().bottomRight())
+            assert desk.window.rect().contains(corner)
+        assert cut(wizard) == []
+
+
+def cut(root: QWidget) -> list[str]:
+    """The texts that are wider than their place."""
+    found = []
+    for widget in root.findChildren(QWidget):
+        if not widget.isVisible():
+            continue
+        if isinstance(widget, QAbstractButton) and widget.text() and widget.width() < widget.sizeHint().width():
+            if not widget.hasHeightForWidth():
+                found.append(widget.text())
+        elif isinstance(widget, QLabel) and not widget.wordWrap() and widget.width() < widget.sizeHint().width() - 1:
+            found.append(widget.text())
+    return found
+
+
+# -- what is kept
+
+
+def test_results_stay_with_their_date_and_open_again(desk: Desk, folder: Path, machine: Machine) -> None:
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    wizard = desk.checked()
+    overview = desk.page.overview
+    desk.until(lambda: overview.list.count() == 1)
+    desk.key(Qt.Key.Key_Escape)
+    assert desk.page.stack.currentWidget() is overview
+    assert "2 environments" in overview.list.item(0).text()
+    assert "1 finding" in overview.list.item(0).text()
+    (folder / "20260101-000000.json").write_text("{", encoding="utf-8")
+    desk.page.files.load()
+    desk.until(lambda: "20260101-000000.json" in overview.message.text)
+    assert overview.list.count() == 1
+    overview.list.setFocus()
+    QTest.keyClick(overview.list, Qt.Key.Key_Return)
+    assert desk.page.stack.currentWidget() is wizard
+    assert wizard.page == FINDINGS
+    assert wizard.findings.cards[0].code == "cuda-visible-devices-hides-gpu"
+    desk.click(wizard.back_button)
+    desk.click(overview.again_button)
+    desk.until(lambda: wizard.page == FINDINGS and wizard.findings.message.text != "")
+    assert wizard.findings.message.text == "Checked again: 1 still there."
+    desk.click(wizard.back_button)
+    desk.until(lambda: overview.list.count() == 2)
+    desk.click(overview.forget_button)
+    desk.until(lambda: overview.list.count() == 1)
+    assert len(list(folder.glob("2*.json"))) == 2  # and the broken one
+
+
+def test_a_saved_report_is_listed_with_its_result(desk: Desk, tmp_path: Path) -> None:
+    wizard = desk.checked()
+    desk.until(lambda: desk.page.overview.list.count() == 1)
+    desk.click(wizard.next_button)
+    wizard.save_as(str(tmp_path / "report.html"))
+    rows = desk.page.overview
+    desk.until(lambda: any("report.html" in label.text() for label in rows.findChildren(QLabel)))
+
+
+def test_without_results_the_page_says_what_it_does(desk: Desk) -> None:
+    desk.window.show_page("diagnostics")
+    overview = desk.page.overview
+    assert overview.list.isHidden() or not overview.list.isVisible()
+    said = " ".join(label.text() for label in overview.findChildren(QLabel) if label.isVisible())
+    assert "Nothing is changed on this machine" in said
+    assert "There are none yet" in said
+    desk.click(overview.run_button)
+    desk.until(lambda: desk.page.wizard is not None)

@@ -1,0 +1,99 @@
+"""What a person gives, alone and as part of a diagnosis of this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpumon_gui.core.errors import UnreadableInput
+from gpumon_gui.diagnosis.checking import file_kind
+from gpumon_gui.diagnosis.engine import diagnose
+from gpumon_gui.diagnosis.facts import Document, Origin
+from gpumon_gui.diagnosis.given import Given, attached, combined
+from gpumon_gui.diagnosis.rules.table import RULES
+
+TOO_OLD = "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update\n"
+HERE = Document(
+    {
+        "os": {"family": "linux"},
+        "driver": {"version": "580.1"},
+        "environments": [
+            {"interpreter": {"path": "/a/bin/python"}, "torch": {"version": "2.5.1"}},
+            {"interpreter": {"path": "/b/bin/python"}},
+        ],
+    },
+    origins={"driver": Origin("nvidia-smi")},
+)
+
+
+def test_all_of_it_becomes_one_document(tmp_path: Path) -> None:
+    facts, log, script = tmp_path / "facts.json", tmp_path / "x.log", tmp_path / "train.py"
+    facts.write_text('{"schema": "gpumon-facts/1", "os": {"family": "windows"}}', encoding="utf-8")
+    log.write_text(TOO_OLD, encoding="utf-8")
+    script.write_text("import torch\nmodel = torch.nn.Linear(2, 2)\nmodel(torch.zeros(2).cuda())\n", encoding="utf-8")
+    document = combined(Given(facts=facts, log=log, log_text="CUDA out of memory", scripts=(script,)))
+    assert document.facts["os"]["family"] == "windows"
+    assert document.log_given
+    assert {signal.origin.source for signal in document.signals} >= {"x.log"}
+    assert "driver-too-old" in [finding.code for finding in diagnose(document, RULES).findings]
+
+
+def test_a_missing_log_is_told_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match=r"gone\.log"):
+        combined(Given(log=tmp_path / "gone.log"))
+
+
+def test_a_log_joins_the_environment_that_it_is_from() -> None:
+    document = attached(HERE, combined(Given(log_text=TOO_OLD)), "/b/bin/python")
+    assert len(document.facts["environments"]) == 2
+    assert document.own_signals[0] == ()
+    assert [signal.kind for signal in document.own_signals[1]] == ["torch-driver-too-old"]
+    found = {(finding.code, finding.subject) for finding in diagnose(document, RULES).findings}
+    assert ("driver-too-old", "/a/bin/python") not in found
+    assert document.facts["driver"] == {"version": "580.1"}
+
+
+def test_a_log_of_nobody_knows_where_gets_an_entry_of_its_own() -> None:
+    document = attached(HERE, combined(Given(log_text=TOO_OLD)), None)
+    assert len(document.facts["environments"]) == 3
+    assert [bool(own) for own in document.own_signals] == [False, False, True]
+    assert [view.subject for view in document.views()] == ["machine", "/a/bin/python", "/b/bin/python", "environment"]
+
+
+def test_what_was_found_here_counts_before_what_a_log_says() -> None:
+    more = Document(
+        {"torch": {"version": "1.0", "cuda_build": "11.8"}, "driver": {"version": "1"}, "profile": {"file": "t"}},
+        origins={"torch": Origin("log"), "driver": Origin("log"), "profile": Origin("t")},
+        log_given=True,
+    )
+    document = attached(HERE, more, "/a/bin/python")
+    own = document.facts["environments"][0]
+    assert own["torch"] == {"version": "2.5.1", "cuda_build": "11.8"}
+    assert "driver" not in own
+    assert document.origins["environments.0.profile"] == Origin("t")
+    assert document.log_given
+
+
+def test_nothing_given_changes_nothing() -> None:
+    assert attached(HERE, combined(Given()), None) is HERE
+    assert Given().is_empty
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("train.py", "", "script"),
+        ("Train.IPYNB", "{}", "script"),
+        ("trace.json", '{"traceEvents": []}', "profile"),
+        ("facts.json", '{"schema": "gpumon-facts/1"}', "facts"),
+        ("report.json", '{\n "schema": "gpumon-report/1"}', "facts"),
+        ("x.xplane.pb", "", "profile"),
+        ("snapshot.pickle", "", "profile"),
+        ("output.txt", "", "log"),
+        ("nohup.out", "", "log"),
+    ],
+)
+def test_dropped_files_are_told_apart_by_name_and_head(name: str, content: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert file_kind(tmp_path / name) == kind
