@@ -94,10 +94,20 @@ def stand_in(folder: Path, body: str) -> Target:
     return Target(0, Environment(str(file), Kind.VENV, "x", str(folder)), "torch")
 
 
+_before: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def others() -> None:
+    """Proofs that somebody else runs on this machine now are not ours."""
+    _before.clear()
+    _before.update(left_behind())
+
+
 def left_behind() -> list[int]:
     found = []
     for entry in Path("/proc").iterdir() if Path("/proc").is_dir() else ():
-        if entry.name.isdecimal():
+        if entry.name.isdecimal() and int(entry.name) not in _before:
             try:
                 words = (entry / "environ").read_bytes()
             except OSError:
@@ -168,6 +178,8 @@ def test_an_interpreter_that_hangs_is_ended(tmp_path: Path) -> None:
     [
         'head -c 100000 /dev/urandom > "$2"; head -c 100000 /dev/urandom',
         'printf \'{"put": "proof.devices", "value": [1]}\\n{"put": "proof.pid", "value": 1e400}\\n\' > "$2"',
+        # Longer than Python reads as a number.
+        'printf \'{"put": "proof.devices.%06000d", "value": {"index": 0}}\\n\' 7 > "$2"',
         "exit 3",
         ":",
     ],
@@ -186,10 +198,45 @@ def test_megabytes_of_output_are_dropped(tmp_path: Path) -> None:
     assert len(proven.proof.claims.detail) < 5000
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the bound is for Linux")
+@pytest.mark.parametrize("body", ["{eat}", "{eat} & wait"])
+def test_a_process_that_eats_memory_is_ended(body: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpumon_gui.diagnosis.children.bound_bytes", lambda: 300_000_000)
+    eat = f"{sys.executable} -c 'held = []\nwhile True: held.append(bytes(b\"x\" * 20_000_000))'"
+    target = stand_in(tmp_path, f"ulimit -v 8000000\n{body.format(eat=eat)}")
+    proof = prove_one(LiveGateway(), target, NoInstruments(), QUICK, Event()).proof
+    assert (proof.outcome, proof.why) == (Outcome.NOT_MEASURED, Why.TOO_MUCH_MEMORY)
+    assert left_behind() == []
+    document, _verdict, _code = judged(proof)
+    assert "took more and more main memory" in page(document)
+
+
 @posix
 def test_a_process_that_crashes_fails(tmp_path: Path) -> None:
     proof = prove_one(LiveGateway(), stand_in(tmp_path, "kill -SEGV $$"), NoInstruments(), QUICK, Event()).proof
     assert (proof.outcome, proof.why) == (Outcome.FAILS, Why.CRASHED)
+
+
+@pytest.mark.parametrize("speed", [5e-324, 1e308])
+def test_a_speed_beyond_reason_is_none_and_the_report_can_be_read(speed: float) -> None:
+    facts = said()
+    facts["proof"]["cpu"]["flops_per_s"] = speed
+    facts["proof"]["devices"]["0"]["runs"]["fp32"]["flops_per_s"] = 1e14
+    proof = judge(claims_of("torch", facts), samples(Card()))
+    assert proof.outcome is Outcome.PROVEN
+    made = facts_of(proof)
+    json.dumps(made, allow_nan=False)
+    assert "times_cpu" not in made["devices"][0]["claimed"]
+
+
+def test_more_devices_and_phases_than_there_can_be_are_left_out() -> None:
+    facts = said()
+    device = facts["proof"]["devices"]["0"]
+    device["phases"] = {str(number): device["phases"]["1"] for number in range(5000)}
+    facts["proof"]["devices"] = {str(number): device for number in range(500)}
+    found = claims_of("torch", facts).devices
+    assert [one.index for one in found] == list(range(64))
+    assert len(found[0].phases) == 64
 
 
 def test_progress_counts_targets() -> None:
