@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis import advice, remedies
 from gpumon_gui.diagnosis.behaviour.causes import cpu_only as behaviour
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
@@ -123,6 +123,13 @@ _IN_SCRIPT = (
         title=_NOTHING,
     ),
     Sign(
+        "script-to-lost",
+        Confidence.MEDIUM,
+        N_("For tensors .to() makes a copy; without an assignment it is thrown away ({place}):"),
+        "batch = batch.to(device, non_blocking=True)",
+        title=_NOTHING,
+    ),
+    Sign(
         "script-map-location-cpu",
         Confidence.MEDIUM,
         N_("What is loaded to the CPU stays there. Move the model after it was loaded ({place}):"),
@@ -165,6 +172,12 @@ _IN_SCRIPT = (
     ),
 )
 
+#: The framework that a sign in a script is about, by how its name begins; the others are about PyTorch.
+_SEES = (
+    ("script-tf-", remedies.TF_WORKS),
+    ("script-jax-", "import jax; print(jax.devices())"),
+    ("script-ort-", "import onnxruntime; print(onnxruntime.get_available_providers())"),
+)
 _PARTLY = N_("Part of the tensors are on the CPU and part on the GPU, so the program stops")
 
 _TODO = {
@@ -216,8 +229,16 @@ def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
     return (
         *(advice.say(_TODO[kind]) for kind in (hit.values["kind"],) if kind in _TODO),
         *better(view, _signs(view)),
-        advice.check(advice.run_python(view, "import torch; print(torch.cuda.is_available())")),
+        advice.check(advice.run_python(view, _sees(view))),
     )
+
+
+def _sees(view: View) -> str:
+    """The line that shows whether the framework in question sees a GPU."""
+    for prefix, line in _SEES:
+        if any(view.signal(sign.kind) is not None for sign in _IN_SCRIPT if sign.kind.startswith(prefix)):
+            return line
+    return "import torch; print(torch.cuda.is_available())"
 
 
 RULE = Rule(

@@ -8,15 +8,14 @@ from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
 from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
-from gpumon_gui.diagnosis.script.sign import advise as better
 
 _CODE = "cuda-visible-devices-set-too-late"
+_IMPORT = {"tensorflow": "tensorflow as tf", "jax": "jax"}
 _IN_SCRIPT = (
     Sign(
         "script-cuda-visible-devices-late",
         Confidence.HIGH,
         N_("Set it at the very top of the script, above the first import of a framework:"),
-        'import os\n\nos.environ["CUDA_VISIBLE_DEVICES"] = "1"\n\nimport torch',
     ),
 )
 
@@ -30,10 +29,15 @@ def _check(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    late, use = view.signal("script-cuda-visible-devices-late"), view.signal("script-cuda-first-use")
+    given = late.values.get("value") if late is not None else None
+    value = given if isinstance(given, str) else "1"
+    framework = _IMPORT.get(use.framework, "torch") if use is not None else "torch"
+    code = f'import os\nos.environ["CUDA_VISIBLE_DEVICES"] = "{value}"\nimport {framework}'
     return (
-        *better(view, _IN_SCRIPT),
+        *(advice.say(sign.better, code) for sign in _IN_SCRIPT),
         advice.say(
-            N_("Or set it where the program is started:"), advice.set_variable(view, "CUDA_VISIBLE_DEVICES", "1")
+            N_("Or set it where the program is started:"), advice.set_variable(view, "CUDA_VISIBLE_DEVICES", value)
         ),
     )
 

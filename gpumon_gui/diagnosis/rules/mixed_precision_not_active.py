@@ -42,6 +42,7 @@ _IN_SCRIPT = (
         severity=Severity.INFO,
     ),
 )
+_PROFILER = N_("The profiler of the framework shows whether tensor-core kernels run.")
 _TF_OLD = N_("This TensorFlow is older than 1.14 and has no automatic mixed precision: the flag does nothing")
 
 
@@ -74,15 +75,17 @@ def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
         return behaviour.advise(view, hit)
     if view.known("profile"):
         return (*better(view, _IN_SCRIPT), *in_profile.better(view, "amp"))
+    written = better(view, _IN_SCRIPT)
+    if written:
+        return (*written, advice.say(_PROFILER))
     return (
-        *better(view, _IN_SCRIPT),
         advice.say(
             N_(
                 'Name the GPU and a type that it can do: torch.autocast("cuda", dtype=torch.float16), or in TensorFlow '
                 '2 tf.keras.mixed_precision.set_global_policy("mixed_float16").'
             )
         ),
-        advice.say(N_("The profiler of the framework shows whether tensor-core kernels run.")),
+        advice.say(_PROFILER),
     )
 
 

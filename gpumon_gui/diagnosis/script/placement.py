@@ -192,10 +192,21 @@ def _batches(
                 found.add("script-to-not-assigned", unused, "torch", name=name)
         # The batch is sent to the GPU, the model stays.
         copied: ast.expr | None = argument if isinstance(argument, ast.Call) else sent.get(name)
-        if isinstance(copied, ast.Call) and torch.target(copied) is Device.GPU:
-            for one, aliases in left.items():
-                if model in aliases:
-                    found.add("script-model-not-moved", torch.models[one], "torch", name=one)
+        if not isinstance(copied, ast.Call) or torch.target(copied) is not Device.GPU:
+            continue
+        # A tensor's copy that nobody takes: then both are on the CPU, and nothing stops.
+        is_lost = isinstance(code.parents.get(copied), ast.Expr) and any(
+            isinstance(around, ast.For | ast.AsyncFor)
+            and isinstance(around.target, ast.Tuple)
+            and name in names_in(around.target)
+            for around in code.loops_around(copied)
+        )
+        for one, aliases in left.items():
+            if model in aliases and is_lost:
+                found.add("script-torch-no-gpu", torch.models[one], "torch", name=one)
+                found.add("script-to-lost", copied, "torch", name=name)
+            elif model in aliases:
+                found.add("script-model-not-moved", torch.models[one], "torch", name=one)
 
 
 def _fresh(code: Code, loop: ast.For | ast.AsyncFor) -> set[str]:

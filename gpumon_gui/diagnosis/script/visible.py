@@ -47,8 +47,9 @@ def check(seen: Seen, found: Found) -> None:
         found.judged(LATE, node)
         early = next((use for use in first if _runs_before(code, use, node)), None)
         if early is not None:
-            found.add("script-cuda-visible-devices-late", node, use=found_place(early))
-            found.add("script-cuda-first-use", early)
+            plain = value.strip() if isinstance(value, str) else None
+            found.add("script-cuda-visible-devices-late", node, use=found_place(early), value=plain)
+            found.add("script-cuda-first-use", early, _framework(code, early))
         elif isinstance(value, str) and value.strip() in ("", "-1") and _runs_for_sure(code, node):
             found.add("script-cuda-visible-devices-hidden", node, value=value.strip() or '""')
 
@@ -61,6 +62,16 @@ def found_place(node: ast.AST) -> str:
 def _runs_for_sure(code: Code, node: ast.AST) -> bool:
     """Not under a condition, and not in a function that only others call (a worker's, for example)."""
     return not code.conditions(node) and any(reached is node for reached in code.reached(code.tree, depth=6))
+
+
+def _framework(code: Code, use: ast.AST) -> str:
+    """Which framework a call belongs to."""
+    if isinstance(use, ast.Call):
+        if tensorflow_name(code, use) in _TF_FIRST:
+            return "tensorflow"
+        if code.called(use) in _JAX_FIRST:
+            return "jax"
+    return "torch"
 
 
 def _settings(code: Code) -> list[tuple[ast.AST, object]]:

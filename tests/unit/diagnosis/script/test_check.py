@@ -128,3 +128,42 @@ def test_a_notebook_names_cell_and_line() -> None:
 )
 def test_odd_scripts_raise_nothing(text: str, tmp_path: Path) -> None:
     assert not of_text(tmp_path, text).bugs
+
+
+def test_a_copy_that_nobody_takes_leaves_everything_on_the_cpu_and_stops_nothing(tmp_path: Path) -> None:
+    diagnosis = of_text(
+        tmp_path,
+        """import torch
+from torch import nn
+
+model = nn.Linear(64, 10)
+device = torch.device("cuda")
+for epoch in range(3):
+    for x, y in torch.utils.data.DataLoader([], batch_size=8):
+        x.to(device)
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+""",
+    )
+    (finding,) = (finding for finding in diagnosis.findings if finding.code == "code-runs-on-cpu")
+    assert finding.severity == "slows"
+    assert {evidence.origin.line for evidence in finding.evidence} == {4, 8}
+
+
+def test_advice_keeps_the_value_and_the_framework_of_the_script(tmp_path: Path) -> None:
+    diagnosis = of_text(
+        tmp_path,
+        """import os
+import tensorflow as tf
+
+x = tf.random.normal((10, 10))
+os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
+with tf.device("/CPU:0"):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1)])
+model.compile(loss="mse")
+model.fit(x, x[:, :1])
+""",
+    )
+    commands = "\n".join(step.command for finding in diagnosis.findings for step in finding.advice)
+    assert '"CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf' in commands
+    assert "torch" not in commands
