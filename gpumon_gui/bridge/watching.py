@@ -2,19 +2,20 @@
 widgets, rules, sentences.
 
 Samples wait in a bounded queue; what is known of the past lies in the watchers. A verdict costs milliseconds and is
-made for every second of what was seen, but takes no more than a tenth of a core, however fast a recording plays.
+made for every second of what was seen, but takes no more than a fifth of a core, however fast a recording plays.
 """
 
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.mailbox import Mailbox
@@ -36,7 +37,12 @@ _SWEEPS: Final = 8
 #: Between two verdicts, of what was seen.
 JUDGE_S: Final = 1.0
 #: Judging takes at most this share of a core.
-SHARE: Final = 0.1
+SHARE: Final = 0.2
+#: So long after a sample came it is judged: by then the window has drawn it. One interpreter runs both, so they would
+#: hold each other up.
+_DRAWN_MS: Final = 120
+#: While a verdict is made the window gets the interpreter back after so long (Python's own 5 ms would add up).
+_SWITCH_S: Final = 0.001
 #: A program that is not listed for so long has ended: a slow sweep may lose one for a moment.
 GONE_S: Final = 3.0
 #: A minute at ten samples a second; a worker that is further behind loses samples, and says so.
@@ -108,7 +114,7 @@ class _Followed:
         self._energy = Energy()
         self._devices: dict[DeviceKey, int] = {}
         self._first_s = self._last_s = self._last_utc_s = 0.0
-        self._judged_s = 0.0
+        self.judged_s = 0.0
         self._was_listed = False
 
     def add(self, sample: Sample) -> bool:
@@ -123,7 +129,7 @@ class _Followed:
         if self._watcher is None:
             started = self.program.started_utc_s
             self._watcher = Watcher(self.program.pid, self._given(sample), started_utc_s=started)
-            self._first_s = self._judged_s = sample.monotonic_s
+            self._first_s = self.judged_s = sample.monotonic_s
         self._last_s, self._last_utc_s = sample.monotonic_s, sample.utc_s
         self._watcher.add(sample)
         self._energy.add(sample)
@@ -132,13 +138,15 @@ class _Followed:
 
     def is_due(self) -> bool:
         """Whether enough was seen since the last verdict."""
-        return self._watcher is not None and not self.state.ended and self._last_s - self._judged_s >= JUDGE_S
+        over = self.state.ended or bool(self.state.fault)
+        return self._watcher is not None and not over and self._last_s - self.judged_s >= JUDGE_S
 
-    def judge(self) -> None:
-        """Make a verdict."""
+    def judge(self) -> bool:
+        """Make a verdict: the state is another now."""
         assert self._watcher is not None
-        self._judged_s = self._last_s
+        self.judged_s = self._last_s
         self.state = self._seen(self._watcher.verdict())
+        return True
 
     def fail(self, error: Exception) -> None:
         """GPUMon itself is wrong: keep what is known and say so."""
@@ -271,23 +279,33 @@ class WatchWorker(Worker):
     def _add(self, sample: Sample) -> bool:
         changed = False
         for one in self._followed:
-            try:
-                changed = one.add(sample) or changed
-                begin_s = time.perf_counter()
-                if one.is_due() and begin_s >= self._rests_until_s:
-                    one.judge()
-                    now_s = time.perf_counter()
-                    self._rests_until_s = now_s + (now_s - begin_s) * self._rest
-                    changed = True
-            except Exception as error:  # noqa: BLE001 - told and logged; the other programs go on
-                _log.exception("watching %s failed", one.program)
-                one.fail(error)
-                changed = True
+            changed = self._careful(one, one.add, sample) or changed
+        # Who has waited longest comes first: there may be time for one verdict only.
+        for one in sorted(self._followed, key=_waits_since):
+            begin_s = time.perf_counter()
+            if begin_s < self._rests_until_s:
+                break
+            if one.is_due():
+                changed = self._careful(one, one.judge) or changed
+                now_s = time.perf_counter()
+                self._rests_until_s = now_s + (now_s - begin_s) * self._rest
         return changed
+
+    def _careful(self, one: _Followed, work: Callable[..., bool], *arguments: Sample) -> bool:
+        try:
+            return work(*arguments)
+        except Exception as error:  # noqa: BLE001 - told and logged; the other programs go on
+            _log.exception("watching %s failed", one.program)
+            one.fail(error)
+            return True
 
     def _post(self) -> None:
         if self.results.put((self._epoch, tuple(one.state for one in self._followed))):
             self.posted.emit()
+
+
+def _waits_since(one: _Followed) -> float:
+    return one.judged_s
 
 
 class Watching(QObject):
@@ -316,6 +334,12 @@ class Watching(QObject):
         self._worker: WatchWorker | None = None
         self._watched: tuple[Watched, ...] = ()
         self._epoch = 0
+        self._switch_s = sys.getswitchinterval()
+        self._waiting: list[Sample] = []
+        self._drawn = QTimer(self)
+        self._drawn.setSingleShot(True)
+        self._drawn.setInterval(_DRAWN_MS)
+        self._drawn.timeout.connect(self._on_drawn)
         self._sweeps: list[float] = []
         self._interval_s = INTERVAL_S
         feed.sample_taken.connect(self._on_sample)
@@ -356,6 +380,7 @@ class Watching(QObject):
             worker.posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
             self._thread = LoopThread(worker, "watching")
             self._thread.start()
+            sys.setswitchinterval(_SWITCH_S)
         self._worker.offer(_Start(program))
         self._set((*self._watched, Watched(program)))
         return True
@@ -369,6 +394,8 @@ class Watching(QObject):
 
     def close(self) -> bool:
         """Stop the thread; False when it does not end in time."""
+        self._drawn.stop()
+        sys.setswitchinterval(self._switch_s)
         thread, self._thread, self._worker = self._thread, None, None
         return thread is None or thread.stop()
 
@@ -385,7 +412,9 @@ class Watching(QObject):
     def _on_sample(self, sample: Sample) -> None:
         if self._worker is None or not self.pids:
             return
-        self._worker.offer(sample)
+        if not self._drawn.isActive():
+            self._drawn.start()
+        self._waiting.append(sample)
         if len(self._sweeps) < _SWEEPS:
             self._sweeps.append(sample.cost.sweep_s)
             wanted_s = min(_SLOWEST_S, min(self._sweeps) / _SWEEP_SHARE)
@@ -394,7 +423,15 @@ class Watching(QObject):
                 self.pids_changed.emit()
 
     @Slot()
+    def _on_drawn(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        if self._worker is not None:
+            for sample in waiting:
+                self._worker.offer(sample)
+
+    @Slot()
     def _on_cleared(self) -> None:
+        self._waiting.clear()
         if self._worker is not None and self._watched:
             self._epoch += 1
             self._worker.offer(_StartOver(self._epoch))

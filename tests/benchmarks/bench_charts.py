@@ -21,6 +21,7 @@ from PySide6.QtWidgets import QApplication, QGridLayout, QWidget
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.ui.charts.bands import Band, BandStyle
 from gpumon_gui.ui.charts.time_chart import TimeChart
 from gpumon_gui.ui.pages.performance import PerformancePage
 from gpumon_gui.ui.theme import Theme
@@ -43,6 +44,12 @@ def charts(theme: Theme, count: int, width: int, height: int) -> tuple[QWidget, 
     return window, made
 
 
+def marks(style: BandStyle) -> tuple[Band, ...]:
+    """What was judged, and ten pauses of a finding in it."""
+    parts = [Band(start, start + 2.5, "The GPU waits", "attention", style) for start in range(10, 60, 5)]
+    return (Band(5.0, 60.0, "judged", "info", BandStyle.JUDGED), *parts)
+
+
 def measure(made: list[TimeChart], rounds: int, points: int, span_s: float) -> float:
     """Median milliseconds to give every chart new data and paint it."""
     app = QApplication.instance()
@@ -57,7 +64,7 @@ def measure(made: list[TimeChart], rounds: int, points: int, span_s: float) -> f
     for number in range(rounds):
         start = time.perf_counter()
         for n, chart in enumerate(made):
-            chart.set_data(times, values[(n + number) % 4], span_s, 0.0)
+            chart.set_data(times, values[(n + number) % 4], span_s, span_s)
             chart.set_texts("Compute", f"{number % 100} %", "")
         app.processEvents()
         took.append((time.perf_counter() - start) * 1000)
@@ -102,6 +109,12 @@ def main() -> int:
         app.processEvents()
         rows.append((f"one chart, {name}", measure(made, rounds, points, span_s), CHART_BUDGET_MS))
         window.close()
+    window, made = charts(theme, 1, 500, 260)
+    app.processEvents()
+    for name, style in (("a finding", BandStyle.FINDING), ("a chosen finding", BandStyle.CHOSEN)):
+        made[0].set_bands(marks(style))
+        rows.append((f"one chart, 60 s, {name} marked", measure(made, rounds, 61, 60.0), CHART_BUDGET_MS))
+    window.close()
     window, made = charts(theme, 8 * CHARTS_PER_GPU, 1920, 1200)
     app.processEvents()
     rows.append(("8 GPUs x 6 charts, 60 s, 1 Hz", measure(made, rounds, 61, 60.0), EIGHT_BUDGET_MS))
