@@ -5,7 +5,7 @@ which rule advises them.
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, machine
+from gpumon_gui.diagnosis import advice, hardware, machine
 from gpumon_gui.diagnosis.compat.capability import Capability
 from gpumon_gui.diagnosis.compat.drivers import minimum_driver
 from gpumon_gui.diagnosis.compat.tensorflow import TfBuild, newest_tensorflow, tensorflow_wants
@@ -36,6 +36,7 @@ NOTHING_FITS = N_(
     "No CUDA build of PyTorch fits what is known of this machine. Look up the choices at "
     "https://pytorch.org/get-started/previous-versions/"
 )
+NO_GPU = N_("No GPU was found in this machine. What follows only helps on a machine that has one.")
 CONDA_REMOVE = N_("If conda installed PyTorch, remove that copy first:")
 TORCH_WORKS = "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"
 #: Runs a kernel: is_available() stays True when the build has no code for the GPU.
@@ -130,6 +131,11 @@ def tensorflow_with_cuda(view: View) -> tuple[Step, ...]:
         wanted = build.latest if build is not None else ""
     package = f"tensorflow[and-cuda]=={wanted}" if wanted else "tensorflow[and-cuda]"
     return (*pypi(view, quoted(view, package)), advice.check(advice.run_python(view, TF_WORKS)))
+
+
+def without_gpu(view: View) -> tuple[Step, ...]:
+    """What must be known before gigabytes are installed in vain; nothing where a GPU may be."""
+    return (Step(NO_GPU),) if hardware.no_gpu(view) else ()
 
 
 def usual_python(pythons: tuple[Version, ...]) -> Version:

@@ -42,7 +42,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         advice.say(_SHOULD_HAVE_ONE),
         advice.say(_VIRTUAL),
         advice.say(_WITHOUT),
-        advice.check(look),
+        advice.say(_LOOK, look),
     )
 
 
@@ -54,6 +54,7 @@ _VIRTUAL = N_(
     "In a virtual machine or in the cloud, the GPU must be handed to the machine from outside: choose an instance type "
     "with a GPU, or pass the card through."
 )
+_LOOK = N_("To see which graphics cards the system finds (no line: none):")
 _WITHOUT = N_(
     "If there is none: nothing is broken. Builds with CUDA compute on the CPU here too, as long as the program does "
     'not insist on "cuda". To use a GPU, run the program on a machine that has one.'

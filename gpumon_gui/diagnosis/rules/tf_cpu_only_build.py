@@ -60,23 +60,24 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         "tensorflow"
     ]
     version = machine.tensorflow_version(view)
-    remove = advice.step(advice.pip_uninstall(view, " ".join(installed)))
+    remove = (*remedies.without_gpu(view), advice.step(advice.pip_uninstall(view, " ".join(installed))))
     if version is not None and version < _ONE_PACKAGE_FROM:
         wanted = ".".join(str(part) for part in version)
         gpu = remedies.quoted(view, f"tensorflow-gpu=={wanted}" + ("" if len(version) > 2 else ".*"))
-        return (remove, *remedies.pypi(view, gpu), advice.check(advice.run_python(view, remedies.TF_WORKS)))
+        return (*remove, *remedies.pypi(view, gpu), advice.check(advice.run_python(view, remedies.TF_WORKS)))
     if advice.is_windows(view):
         gpu = remedies.quoted(view, "tensorflow<2.11")
-        return (remove, *remedies.pypi(view, gpu), advice.check(advice.run_python(view, remedies.TF_WORKS)))
+        return (*remove, *remedies.pypi(view, gpu), advice.check(advice.run_python(view, remedies.TF_WORKS)))
     if view.text("interpreter.kind") == "conda":
         return (
+            *remedies.without_gpu(view),
             advice.say(
                 N_("If conda installed TensorFlow: remove that copy, whatever its label says, and take the wheel."),
                 advice.conda(view, "remove", "--yes tensorflow tensorflow-base"),
             ),
             *remedies.tensorflow_with_cuda(view),
         )
-    return (remove, *remedies.tensorflow_with_cuda(view))
+    return (*remove, *remedies.tensorflow_with_cuda(view))
 
 
 RULE = Rule(

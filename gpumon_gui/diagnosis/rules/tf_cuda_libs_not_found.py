@@ -97,6 +97,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         else ()
     )
     return (
+        *remedies.without_gpu(view),
         *named,
         *remedies.tensorflow_with_cuda(view),
         advice.say(

@@ -27,7 +27,7 @@ def _check(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    return remedies.cuda_torch(view)
+    return (*remedies.without_gpu(view), *remedies.cuda_torch(view))
 
 
 RULE = Rule(
