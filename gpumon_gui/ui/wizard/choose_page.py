@@ -155,16 +155,8 @@ class ChoosePage(QWidget):
         """A new choice: everything, or the environment of one process (shown by ``name``) alone."""
         self._unticked, self._wanted = set(), None if pid is None else set()
         self._pid, self._process_name = pid, name
+        self.given.clear()
         self.show_searching()
-        self._fill()
-        self._fill_processes()
-
-    def show_ask(self, ask: Ask) -> None:
-        """Show a choice that was made before."""
-        self._wanted = {environment.path for environment in ask.environments}
-        self._pid, self._process_name = ask.pid, ask.process_name
-        self.given.set_given(ask.given)
-        self.proof.setChecked(ask.proving is not None)
         self._fill()
         self._fill_processes()
 

@@ -115,11 +115,10 @@ class GivenBox(Card):
         """Whether nothing is given."""
         return self._given.is_empty and not self._large and self.paste.document().isEmpty()
 
-    def set_given(self, given: Given) -> None:
-        """Show this."""
-        self._given = replace(given, log_text="")
-        self._large = given.log_text if len(given.log_text) > MOST_SHOWN else ""
-        self.paste.setPlainText("" if self._large else given.log_text)
+    def clear(self) -> None:
+        """Nothing is given."""
+        self._given, self._large = Given(), ""
+        self.paste.clear()
         self._show_rows()
 
     def add_file(self, path: Path) -> None:

@@ -100,7 +100,6 @@ class Wizard(QWidget):
         """Open a result that was kept."""
         self.message.hide()
         self.findings.show_result(result)
-        self.choose.show_ask(result.ask)
         self._show(FINDINGS)
 
     def check_again(self, result: Result, subject: str | None = None) -> None:
@@ -204,7 +203,6 @@ class Wizard(QWidget):
         self.running.end()
         if outcome.result is not None:
             self.findings.show_result(outcome.result, outcome.before, outcome.subject)
-            self.choose.show_ask(outcome.result.ask)
             self._show(FINDINGS)
             self.made.emit(outcome.result, outcome.before if outcome.subject is not None else None)
             return
