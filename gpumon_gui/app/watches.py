@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 
 from gpumon_gui.app.alerts import Alerts
 from gpumon_gui.app.keeping import VERDICT, Keeping
@@ -19,6 +19,7 @@ from gpumon_gui.diagnosis.behaviour.given import given_from, given_here
 from gpumon_gui.diagnosis.behaviour.watcher import Turn
 from gpumon_gui.diagnosis.finding import Severity
 from gpumon_gui.history.marker import Marker, MarkerKind
+from gpumon_gui.ui.charts.bands import BandStyle
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.message_bar import Tone
@@ -81,7 +82,7 @@ class Watches(QObject):
             self._told[program] = 0
         if panel.current is None:
             panel.stop_wanted.connect(self.watching.stop)
-            panel.finding_chosen.connect(self._mark)
+            panel.finding_chosen.connect(self._on_finding)
             panel.chosen.connect(self._on_chosen)
         panel.show_watched(self.watching.watched)
         panel.choose(program)
@@ -89,6 +90,7 @@ class Watches(QObject):
         self._on_status()
         self._select_device(program)
         self._window.show_page("performance")
+        panel.card.setFocus(Qt.FocusReason.OtherFocusReason)  # what had it is on another page now
 
     def _select_device(self, program: Program) -> None:
         sample = self._feed.latest
@@ -113,8 +115,16 @@ class Watches(QObject):
         self._performance.split.show_panel(bool(watched))
         self._mark()
 
+    @Slot(object)
+    def _on_finding(self, chosen: object) -> None:
+        """Show where it is to be seen, however long ago it began."""
+        self._mark()
+        starts = [band.start_utc_s for band in self._performance.bands if band.style is BandStyle.CHOSEN]
+        if chosen is not None and starts:
+            self._performance.reach(min(starts))
+
     @Slot()
-    def _mark(self, *_chosen: object) -> None:
+    def _mark(self) -> None:
         panel = self.panel
         watched = None if panel is None else panel.watched()
         if panel is None or watched is None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
+from gpumon_gui.ui.charts.bands import Band, BandStyle
 from gpumon_gui.ui.charts.chart_grid import places
 from gpumon_gui.ui.charts.plot import Plot
 from gpumon_gui.ui.charts.time_chart import TimeChart
@@ -88,6 +89,61 @@ def _valid(ref: weakref.ref[TimeChart]) -> bool:
 
     found = ref()
     return found is not None and shiboken6.isValid(found)
+
+
+def row_colours(chart: TimeChart, row: int) -> list[str]:
+    """Colours along a row of the plot, counted from its upper edge."""
+    plot = chart.findChildren(Plot)[0]
+    image: QImage = plot.grab().toImage()
+    ratio = image.devicePixelRatio()
+    return [QColor(image.pixel(int(x * ratio), int(row * ratio))).name() for x in range(plot.width())]
+
+
+def test_a_marked_part_has_a_strip_on_top_between_two_edges(chart: TimeChart) -> None:
+    theme = Theme()
+    chart.show()
+    chart.set_data(TIMES, np.full(61, np.nan), 60.0, 1060.0)
+    chart.set_bands((Band(1015.0, 1030.0, "waits", "attention"),))
+    colour = QColor(theme.colours.attention).name()
+    row = row_colours(chart, 1)
+    width = len(row)
+    inside = [x for x, one in enumerate(row) if one == colour]
+    assert inside[0] == pytest.approx(width * 0.25, abs=2)
+    assert inside[-1] == pytest.approx(width * 0.5, abs=2)
+    assert len(inside) == inside[-1] - inside[0] + 1
+    dashes = [y for y in range(8, 120) if row_colours(chart, y)[inside[0]] == colour]
+    assert 10 < len(dashes) < 110  # dashed: told from a full edge without the colour
+
+
+def test_marks_differ_without_their_colour(chart: TimeChart) -> None:
+    chart.show()
+    chart.set_data(TIMES, np.full(61, np.nan), 60.0, 1060.0)
+    grey = []
+    for style in BandStyle:
+        chart.set_bands((Band(1015.0, 1030.0, "", "attention", style),))
+            grey.append(chart.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8))
+    assert grey[0] != grey[1] != grey[2] != grey[0]
+
+
+def test_marks_out_of_sight_and_none_at_all_draw_nothing(chart: TimeChart) -> None:
+    chart.show()
+    chart.set_data(TIMES, np.full(61, 0.5), 60.0, 1060.0)
+    plain = chart.grab().toImage()
+    assert chart.findChildren(Plot)[0]._bands is None  # no item, no cost
+    chart.set_bands((Band(900.0, 999.0, "long ago"),))
+    assert chart.grab().toImage() == plain
+    chart.set_bands((Band(1010.0, 1020.0, "waits"),))
+    assert chart.grab().toImage() != plain
+    chart.set_bands(())
+    assert chart.grab().toImage() == plain
+
+
+def test_the_tool_tip_names_the_marks_below_the_pointer(chart: TimeChart) -> None:
+    chart.set_data(TIMES, np.full(61, 0.5), 60.0, 1060.0)
+    chart.set_bands((Band(1010.0, 1020.0, "waits"), Band(1015.0, 1030.0, "is hot"), Band(1016.0, 1017.0, "waits")))
+    assert chart.explanation(-44.0).split("\n")[2:] == ["waits", "is hot"]
+    assert chart.explanation(-35.0).split("\n")[2:] == ["is hot"]
+    assert chart.explanation(-5.0).startswith("50 %")
 
 
 @pytest.mark.parametrize("widest", [1, 2, 3])

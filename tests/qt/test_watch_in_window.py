@@ -178,6 +178,8 @@ def test_the_button_of_a_row_leads_to_a_verdict_beside_the_charts(
     assert panel.card.bar.isVisible()
     see(LOADING[15:])
     assert verdict_code(watches) == "input-pipeline-bound"
+    assert panel.card.hasFocus()
+    assert panel.card.accessibleName().startswith("The GPU waits for data")
     assert panel.card.sentence.text().startswith("The GPU waits for data")
     assert panel.card.mark.kind == "attention"
     assert panel.card.status.text.startswith("Slow · certain")
@@ -268,9 +270,9 @@ def test_a_change_of_the_workload_changes_the_verdict_and_is_listed(
             heard.append(event.message())
 
     monkeypatch.setattr(watch_panel, "QAccessible", Spoken)
-    window.setFocus()
-    before = QApplication.focusWidget()
     watches.watch(program_of(CHANGING[0]))
+    window.pages["performance"].watch_button.setFocus()
+    before = QApplication.focusWidget()
     half = next(index for index, sample in enumerate(CHANGING) if sample.monotonic_s >= 124.0)
     see(CHANGING[:half])
     panel = panel_of(watches)
@@ -395,13 +397,26 @@ def test_a_chosen_finding_is_marked_instead(watches: Watches, see: Callable[[Seq
     QTest.mouseClick(one.fold.line, Qt.MouseButton.LeftButton)
     assert one.fold.content.isVisible()
     assert one.fold.line.accessibleName() == "GPU memory is nearly full, expanded"
-    bands = watches._performance._bands
+    bands = watches._performance.bands
     assert [band.text for band in bands if band.style is BandStyle.CHOSEN] == ["GPU memory is nearly full"]
     assert not [band for band in bands if band.style is BandStyle.FINDING]
     QTest.keyClick(one.fold.line, Qt.Key.Key_Return)
-    bands = watches._performance._bands
+    bands = watches._performance.bands
     assert not [band for band in bands if band.style is BandStyle.CHOSEN]
     assert [band for band in bands if band.style is BandStyle.FINDING]
+
+
+def test_a_finding_that_began_long_ago_makes_the_axis_longer(watches: Watches, window: MainWindow, feed: Feed) -> None:
+    watches.watch(program_of(LOADING[0]))
+    page = window.pages["performance"]
+    feed.push(LOADING[-1])
+    now = LOADING[-1].utc_s
+    page.reach(now - 50.0)
+    assert page.span() == 60
+    page.reach(now - 200.0)
+    assert page.span() == 300
+    page.reach(now - 9999.0)
+    assert page.span() == 3600
 
 
 def test_another_gpu_has_no_marks(
@@ -411,7 +426,7 @@ def test_another_gpu_has_no_marks(
     see(LOADING)
     page = window.pages["performance"]
     assert page.engines.charts[0].bands
-    page.mark(page._bands, ())
+    page.mark(page.bands, ())
     assert page.engines.charts[0].bands == ()
 
 

@@ -22,6 +22,8 @@ from gpumon_gui.ui.charts.bands import PlacedBand, paint_bands
 from gpumon_gui.ui.charts.decimate import Array, columns
 
 _GRID_ROWS = 4
+#: What lies above what; the curves are on top.
+_Z_FILL, _Z_GRID, _Z_BANDS = -30.0, -20.0, -10.0
 #: From this many device pixels to a layout pixel a curve of one device pixel is too thin to see well.
 _DENSE = 1.5
 #: A curve of more points than this is drawn thin: its strokes lie side by side anyway.
@@ -79,14 +81,14 @@ class _Fill(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
 
 
 class _Bands(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
-    """Marked parts of the time, behind everything else; made when there is one for the first time."""
+    """Marked parts of the time, behind the curve; made when there is one for the first time."""
 
     def __init__(self, view: QWidget) -> None:
         super().__init__()
         self._view = view
         self._rect = QRectF()
         self._bands: tuple[PlacedBand, ...] = ()
-        self.setZValue(-10)
+        self.setZValue(_Z_BANDS)
 
     def set_area(self, rect: QRectF) -> None:
         """The visible range in the units of the data."""
@@ -125,8 +127,10 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self.setCentralItem(self._box)
         self._border = QPen()
         self._fill = _Fill()
+        self._fill.setZValue(_Z_FILL)
         self._box.addItem(self._fill, ignoreBounds=True)
         self._grid: Any = pg.PlotCurveItem(connect="pairs", antialias=False, skipFiniteCheck=True)
+        self._grid.setZValue(_Z_GRID)
         self._box.addItem(self._grid, ignoreBounds=True)
         self._curve: Any = pg.PlotCurveItem(connect="finite", antialias=True)
         self._box.addItem(self._curve, ignoreBounds=True)

@@ -40,7 +40,7 @@ from gpumon_gui.ui.widgets.indicator_table import IndicatorTable
 from gpumon_gui.ui.widgets.memory_panel import MemoryPanel
 from gpumon_gui.ui.widgets.numbers_grid import NumbersGrid
 from gpumon_gui.ui.widgets.section import Banner, Section, SlimScrollBar
-from gpumon_gui.ui.widgets.span_choice import SpanChoice
+from gpumon_gui.ui.widgets.span_choice import SPANS, SpanChoice
 from gpumon_gui.ui.widgets.subject import Subject
 from gpumon_gui.ui.widgets.text import FixedLabel
 from gpumon_gui.ui.widgets.watch_split import WatchSplit
@@ -214,6 +214,18 @@ class PerformancePage(QWidget):
         if (bands, devices) != (self._bands, self._band_devices):
             self._bands, self._band_devices = bands, devices
             self._show_bands()
+
+    @property
+    def bands(self) -> tuple[Band, ...]:
+        """The parts of the time that are marked."""
+        return self._bands
+
+    def reach(self, utc_s: float) -> None:
+        """Make the time axis long enough for a moment."""
+        sample = self._feed.latest
+        ago_s = 0.0 if sample is None else sample.utc_s - utc_s
+        if ago_s > self._span_s:
+            self.set_span(next((span for span, _label in SPANS if span >= ago_s), SPANS[-1][0]))
 
     def programs(self) -> list[Program]:
         """Who can be watched on the GPU on show, the busiest first."""

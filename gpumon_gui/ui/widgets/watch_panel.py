@@ -8,8 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QRectF, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleAnnouncementEvent,
+    QAction,
+    QColor,
+    QFocusEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+)
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -27,7 +36,7 @@ from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Verdict
 from gpumon_gui.diagnosis.finding import Finding
 from gpumon_gui.diagnosis.rules.table import RULES
-from gpumon_gui.ui.theme import XS, L, M, S, Text, Theme
+from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.finding_block import FindingBlock
@@ -66,6 +75,7 @@ class VerdictCard(Card):
         row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(column, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a screen reader reads it as a whole
         theme.changed.connect(self._recolour)
 
     def show_watched(self, watched: Watched) -> None:
@@ -99,6 +109,23 @@ class VerdictCard(Card):
         kind = self.mark.kind
         back = colours.info_back if kind == "info" else backs.get(kind, colours.surface)
         self.set_colours(back, lines.get(kind, colours.border))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(2.5, 2.5, -2.5, -2.5), RADIUS - 2, RADIUS - 2)
+            painter.end()
 
 
 class _Lines(QWidget):
@@ -305,6 +332,7 @@ class WatchPanel(QWidget):
         self._label_buttons()
         self._others_head.setText(_("Also found"))
         self.setAccessibleName(_("Watch"))
+        self.body.setAccessibleName(_("Evidence and advice"))
         self.block.retranslate()
         for other in self._others:
             other.block.retranslate()
