@@ -41,7 +41,7 @@ class SettingsPage(QWidget):
         self._column.addStretch(1)
         content.setMaximumWidth(_WIDEST)
         self.area = QScrollArea(self)
-        use_thin_bars(self.area, theme)
+        use_thin_bars(self.area, theme, on_window=True)
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

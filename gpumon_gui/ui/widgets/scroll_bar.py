@@ -15,9 +15,12 @@ _THIN = 3.0
 class ThinScrollBar(QScrollBar):
     """A rounded handle on nothing; it grows under the pointer."""
 
-    def __init__(self, theme: Theme, orientation: Qt.Orientation, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, theme: Theme, orientation: Qt.Orientation, parent: QWidget | None = None, *, on_window: bool = False
+    ) -> None:
         super().__init__(orientation, parent)
         self._theme = theme
+        self._on_window = on_window
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         theme.changed.connect(self.update)
 
@@ -33,7 +36,7 @@ class ThinScrollBar(QScrollBar):
         )
         colours = self._theme.colours
         painter = QPainter(self)
-        painter.fillRect(self.rect(), QColor(colours.surface))
+        painter.fillRect(self.rect(), QColor(colours.window if self._on_window else colours.surface))
         if self.maximum() > self.minimum():
             wide = 2 * _THIN if self.underMouse() or self.isSliderDown() else _THIN
             rest = (WIDTH - wide) / 2
@@ -49,7 +52,7 @@ class ThinScrollBar(QScrollBar):
         return self.orientation() is Qt.Orientation.Vertical
 
 
-def use_thin_bars(area: QAbstractScrollArea, theme: Theme) -> None:
-    """Give a scrolling widget thin bars in both directions."""
-    area.setVerticalScrollBar(ThinScrollBar(theme, Qt.Orientation.Vertical, area))
-    area.setHorizontalScrollBar(ThinScrollBar(theme, Qt.Orientation.Horizontal, area))
+def use_thin_bars(area: QAbstractScrollArea, theme: Theme, *, on_window: bool = False) -> None:
+    """Give a scrolling widget thin bars in both directions; ``on_window``: it has the window's own background."""
+    area.setVerticalScrollBar(ThinScrollBar(theme, Qt.Orientation.Vertical, area, on_window=on_window))
+    area.setHorizontalScrollBar(ThinScrollBar(theme, Qt.Orientation.Horizontal, area, on_window=on_window))
