@@ -121,7 +121,7 @@ def test_marks_differ_without_their_colour(chart: TimeChart) -> None:
     grey = []
     for style in BandStyle:
         chart.set_bands((Band(1015.0, 1030.0, "", "attention", style),))
-            grey.append(chart.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8))
+        grey.append(chart.grab().toImage().convertToFormat(QImage.Format.Format_Grayscale8))
     assert grey[0] != grey[1] != grey[2] != grey[0]
 
 
