@@ -1,4 +1,4 @@
-"""Knows: how a foreign program is run without harm: bounded time, bounded output, no process of it left.
+"""Knows: how a foreign program is run without harm: bounded time, output and memory, no process of it left.
 Must not know: which program, and what its output means.
 
 POSIX: a session of its own, whose group is killed; on Linux whatever left the group is found by a mark in its
@@ -23,11 +23,14 @@ from threading import Event
 from typing import IO, Any
 
 from gpumon_gui.core.windows_job import Job
+from gpumon_gui.diagnosis.child_memory import bound_bytes, taken_bytes
 from gpumon_gui.diagnosis.gateway import Failure, Ran
 
 MARK = "GPUMON_CHILD"
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.002, 0.05
+#: Between two looks at the memory it takes.
+_LOOK_S = 0.2
 #: For the readers, once all processes are dead; a process that cannot die (a driver holds it) keeps its pipe.
 _DRAIN_S = 2.0
 _CHUNK = 65536
@@ -137,11 +140,13 @@ def run_child(
     cancel: Event | None = None,
     frozen: bool = False,
 ) -> Ran:
-    """Run to the end, the time-out or the cancelling. Nothing it started lives on. Never raises for the program."""
+    """Run to the end, the time-out, the cancelling, or until it takes too much memory. Nothing it started lives on.
+    Never raises for the program."""
     cancel = cancel or Event()
     if cancel.is_set():
         return Ran(None, failure=Failure.CANCELLED)
     begin = time.monotonic()
+    memory_bytes = bound_bytes()
     mark = secrets.token_hex(8)
     try:
         process, job = _start(words, {**variables, MARK: mark}, cwd, frozen, bool(given))
@@ -162,7 +167,7 @@ def run_child(
         threads.append(threading.Thread(target=_feed, args=(process.stdin, given), name="gpumon-child-in", daemon=True))
     for thread in threads:
         thread.start()
-    failure = _wait(process, begin + timeout_s, cancel)
+    failure = _wait(process, begin + timeout_s, memory_bytes, cancel)
     _end(process, job, mark)
     for thread in threads:
         thread.join(_DRAIN_S)
@@ -177,12 +182,18 @@ def run_child(
     )
 
 
-def _wait(process: subprocess.Popen[bytes], end_s: float, cancel: Event) -> Failure | None:
+def _wait(process: subprocess.Popen[bytes], end_s: float, memory_bytes: int | None, cancel: Event) -> Failure | None:
     pause_s = _FIRST_WAIT_S
+    look_s = time.monotonic() + _LOOK_S
     while process.poll() is None:
-        left_s = end_s - time.monotonic()
+        now_s = time.monotonic()
+        left_s = end_s - now_s
         if left_s <= 0:
             return Failure.TIMED_OUT
+        if memory_bytes is not None and now_s >= look_s:
+            look_s = now_s + _LOOK_S
+            if taken_bytes(process.pid) > memory_bytes:
+                return Failure.TOO_MUCH_MEMORY
         if cancel.wait(min(pause_s, left_s)):
             return Failure.CANCELLED
         pause_s = min(pause_s * 2, _LONGEST_WAIT_S)

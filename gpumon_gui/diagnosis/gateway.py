@@ -32,6 +32,7 @@ class Failure(StrEnum):
     NO_PERMISSION = "no-permission"
     NOT_STARTED = "not-started"  #: the file is there, the system cannot run it
     TIMED_OUT = "timed-out"
+    TOO_MUCH_MEMORY = "too-much-memory"  #: it was ended before the system ran out
     CANCELLED = "cancelled"
 
 

@@ -43,8 +43,8 @@ _ACTIVATE = 'for f in "$0"/etc/conda/activate.d/*.sh; do . "$f" >/dev/null 2>&1;
 @dataclass(frozen=True, slots=True)
 class Section:
     """What came of it. ``facts`` are nested; ``problem`` is empty when it ran to its end: ``not-found``,
-    ``no-permission``, ``not-started``, ``timed-out``, ``cancelled``, ``crashed`` (by a signal or an error code of
-    Windows) or ``failed`` (it ended by itself, too early). ``stage`` is what was being tried then."""
+    ``no-permission``, ``not-started``, ``timed-out``, ``too-much-memory``, ``cancelled``, ``crashed`` (by a signal or
+    an error code of Windows) or ``failed`` (it ended by itself, too early). ``stage`` is what was being tried then."""
 
     facts: dict[str, Any] = field(default_factory=dict)
     problem: str = ""

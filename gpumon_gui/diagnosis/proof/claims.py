@@ -8,10 +8,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from itertools import islice
+from typing import Any, Final
 
 from gpumon_gui.core.identity import parse_pci_address
 from gpumon_gui.core.model import DeviceInfo, DeviceKey
+
+#: Speeds outside are none, and ratios of them no figures; what a liar's clock can show (2e22) is within.
+_SLOWEST, _FASTEST = 1e3, 1e30
+#: Devices, precisions and phases of a device that are looked at; the script stays far below.
+_MOST: Final = 64
+#: Digits of a number in a key: longer ones are none, and Python refuses to read very long ones.
+_MOST_DIGITS: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +119,7 @@ def claims_of(framework: str, facts: Mapping[str, Any], problem: str = "", stage
     numbers = [number for number in namespace if _is_count(number)] if isinstance(namespace, list) else []
     pid = said.get("pid")
     pids = frozenset([*numbers, *([pid] if _is_count(pid) else [])])
-    devices = (_device(key, _mapping(value)) for key, value in _mapping(said.get("devices")).items() if key.isdecimal())
+    devices = (_device(number, _mapping(value)) for number, value in _numbered(said.get("devices")))
     return Claims(
         framework=framework,
         version=_text(said, "version"),
@@ -129,12 +137,11 @@ def claims_of(framework: str, facts: Mapping[str, Any], problem: str = "", stage
     )
 
 
-def _device(key: str, said: Mapping[str, Any]) -> DeviceClaim:
+def _device(number: int, said: Mapping[str, Any]) -> DeviceClaim:
     memory = _mapping(said.get("memory"))
-    phases = sorted(_mapping(said.get("phases")).items(), key=lambda item: int(item[0]) if item[0].isdecimal() else -1)
-    read = (_phase(_mapping(value)) for _key, value in phases)
+    read = (_phase(_mapping(value)) for _number, value in _numbered(said.get("phases")))
     return DeviceClaim(
-        index=int(key),
+        index=number,
         name=_text(said, "name"),
         pci=parse_pci_address(_text(said, "pci")),
         uuid=_text(said, "uuid") or None,
@@ -142,7 +149,7 @@ def _device(key: str, said: Mapping[str, Any]) -> DeviceClaim:
         free_bytes=int(_number(memory, "free_bytes")),
         total_bytes=int(_number(memory, "total_bytes")),
         budget_bytes=int(_number(memory, "budget_bytes")),
-        runs=tuple(_run(str(name), _mapping(run)) for name, run in _mapping(said.get("runs")).items()),
+        runs=tuple(_run(str(name), _mapping(run)) for name, run in islice(_mapping(said.get("runs")).items(), _MOST)),
         phases=tuple(phase for phase in read if phase is not None),
         where=_text(said, "where"),
         problem=_text(said, "problem"),
@@ -153,7 +160,8 @@ def _device(key: str, said: Mapping[str, Any]) -> DeviceClaim:
 def _run(precision: str, said: Mapping[str, Any]) -> Run:
     error_text = _text(said, "error_text")
     speed = _number(said, "flops_per_s")
-    problem = _text(said, "problem") or ("failed" if error_text or speed <= 0 else "")
+    believable = _SLOWEST <= speed <= _FASTEST
+    problem = _text(said, "problem") or ("failed" if error_text or not believable else "")
     return Run(
         precision=precision,
         side=int(_number(said, "side")),
@@ -187,6 +195,12 @@ def _moment(value: Any) -> Moment | None:
     if "monotonic_s" not in said or "utc_s" not in said:
         return None
     return Moment(_number(said, "monotonic_s"), _number(said, "utc_s"))
+
+
+def _numbered(value: Any) -> list[tuple[int, Any]]:
+    """What stands under numbers, in their order."""
+    found = ((key, entry) for key, entry in _mapping(value).items() if key.isdecimal() and len(key) <= _MOST_DIGITS)
+    return sorted(((int(key), entry) for key, entry in islice(found, _MOST)), key=lambda item: item[0])
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

@@ -73,6 +73,7 @@ class Why(StrEnum):
     LITTLE_MEMORY = "little-memory"
     CANCELLED = "cancelled"
     TIMED_OUT = "timed-out"
+    TOO_MUCH_MEMORY = "too-much-memory"
     TOO_SHORT = "too-short"
     NO_ANSWER = "no-answer"
 
@@ -126,8 +127,8 @@ _BAD = (Outcome.FAILS, Outcome.NOT_SEEN, Outcome.NOT_MEASURED, Outcome.CPU, Outc
 def _without_devices(claims: Claims) -> tuple[Outcome, Why]:
     if claims.problem == "crashed":
         return Outcome.FAILS, Why.CRASHED
-    if claims.problem == "timed-out":
-        return Outcome.NOT_MEASURED, Why.TIMED_OUT
+    if claims.problem in ("timed-out", "too-much-memory"):
+        return Outcome.NOT_MEASURED, Why(claims.problem)
     if claims.cpu_reason and claims.cpu is not None and not claims.cpu.problem:
         return Outcome.CPU, Why.CPU_BUILD if claims.cpu_reason == "cpu-build" else Why.NO_GPU_SEEN
     if claims.error:
@@ -175,7 +176,7 @@ def _not_run(claims: Claims, claim: DeviceClaim) -> tuple[Outcome, Why] | None:
         return None
     if claims.problem == "crashed":
         return Outcome.FAILS, Why.CRASHED
-    if claims.problem in ("timed-out", "cancelled"):
+    if claims.problem in ("timed-out", "too-much-memory", "cancelled"):
         return Outcome.NOT_MEASURED, Why(claims.problem)
     return Outcome.NOT_MEASURED, Why.TOO_SHORT if claim.phases else Why.NO_ANSWER
 

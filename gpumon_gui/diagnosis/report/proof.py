@@ -47,6 +47,7 @@ WHY: dict[str, str] = {
     "little-memory": N_("too little memory is free on it"),
     "cancelled": N_("it was cancelled"),
     "timed-out": N_("it did not come to an end"),
+    "too-much-memory": N_("its process took more and more main memory and was ended"),
     "too-short": N_("the run was too short"),
     "no-answer": N_("the interpreter gave no usable answer"),
 }

@@ -15,18 +15,20 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 _MODULES = {"torch": "torch", "tensorflow": "tensorflow", "jax": "jax", "onnxruntime": "onnxruntime", "cupy": "cupy"}
 _HANGS = N_('{name} does not come back from "{stage}": it was ended after a while')
 _CRASHES = N_('{name} crashes Python at "{stage}"')
+_EATS = N_('{name} takes more and more memory at "{stage}": it was ended before the system ran out')
+_TITLES = {"timed-out": _HANGS, "crashed": _CRASHES, "too-much-memory": _EATS}
 
 
 def _check(view: View) -> Outcome:
     for key, module in _MODULES.items():
         problem = view.text(f"{key}.problem")
-        if problem not in ("timed-out", "crashed"):
+        if problem not in _TITLES:
             continue
         values = {"name": module, "stage": view.text(f"{key}.problem_stage") or f"import {module}"}
         evidence = cite(view, f"{key}.problem", f"{key}.problem_stage", f"{key}.error", f"{key}.version")
         # A slow disk or a virus scanner's first look can outlast the limit too.
         sure = Confidence.HIGH if problem == "crashed" else Confidence.MEDIUM
-        return Hit(sure, evidence, values, title=_CRASHES if problem == "crashed" else _HANGS)
+        return Hit(sure, evidence, values, title=_TITLES[problem])
     asked = [key for key in _MODULES if view.known(f"{key}.import_ok")]
     return CLEAR if asked else Lacks(tuple(f"{key}.import_ok" for key in _MODULES))
 

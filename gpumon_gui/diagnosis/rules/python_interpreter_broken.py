@@ -23,6 +23,7 @@ _TITLES = {
     "not-started": N_("The file {path} is no program that this system can start"),
     "crashed": N_("The Python {path} crashes when it starts"),
     "timed-out": N_("The Python {path} did not answer in time"),
+    "too-much-memory": N_("The Python {path} takes more and more memory when it starts: it was ended"),
 }
 _FOLDERS = ("/bin/", "\\scripts\\")
 
