@@ -90,7 +90,9 @@ class Watches(QObject):
         self._on_status()
         self._select_device(program)
         self._window.show_page("performance")
-        panel.card.setFocus(Qt.FocusReason.OtherFocusReason)  # what had it is on another page now
+        by_keyboard = self._window.testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
+        reason = Qt.FocusReason.ShortcutFocusReason if by_keyboard else Qt.FocusReason.OtherFocusReason
+        panel.card.setFocus(reason)  # what had it is on another page now
 
     def _select_device(self, program: Program) -> None:
         sample = self._feed.latest

@@ -334,6 +334,22 @@ def test_advice_can_be_copied_by_keyboard(watches: Watches, see: Callable[[Seque
     box._said.stop()
 
 
+def test_a_gpu_that_does_little_for_no_known_reason_is_not_called_well(watches: Watches) -> None:
+    watches.watch(program_of(LOADING[0]))
+    watcher = Watcher(PID, rules=())  # nothing is looked for
+    for sample in LOADING:
+        watcher.add(sample)
+        watcher.verdict()
+    verdict = watcher.verdict()
+    assert verdict is not None
+    assert verdict.history
+    state = watches.watching.watched[0]
+    watches.watching._set((replace(state, verdict=replace(verdict, stable=True)),))
+    panel = panel_of(watches)
+    assert panel.card.sentence.text() == "No cause was found for what the GPU does not do."
+    assert panel.card.mark.kind == "info"
+
+
 # -- marks on the charts
 
 

@@ -46,6 +46,12 @@ from gpumon_gui.ui.widgets.text import FixedLabel
 from gpumon_gui.ui.widgets.watch_fold import Fold
 
 Key = tuple[str, str]
+#: The ring is for those who came by keyboard.
+_BY_KEYBOARD = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
 _RULES = {rule.code: rule for rule in RULES}
 #: Newest verdicts that are listed; more have passed by than anybody reads.
 _MOST_TURNS = 30
@@ -56,6 +62,7 @@ class VerdictCard(Card):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
+        self._has_ring = False
         self.mark = Mark(theme, self)
         self.sentence = wrapped(theme, Text.SUBTITLE, parent=self)
         self.status = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
@@ -112,6 +119,7 @@ class VerdictCard(Card):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
+        self._has_ring = event.reason() in _BY_KEYBOARD
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -120,7 +128,7 @@ class VerdictCard(Card):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
-        if self.hasFocus():
+        if self.hasFocus() and self._has_ring:
             painter = QPainter(self)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))

@@ -39,10 +39,14 @@ def sentence(finding: Finding | None, facts: Mapping[str, Any] | None = None) ->
     """The verdict in one sentence; ``facts`` of the watch tell a healthy GPU from an idle one without a cause."""
     if finding is not None:
         return printable(_(finding.title).format(**finding.values))
-    jobs = [job for job in (facts or {}).get("jobs", ()) if isinstance(job, Mapping)]
-    if jobs and not all(_busy(job) >= _WORKS for job in jobs):
+    if _is_idle(facts):
         return _("No cause was found for what the GPU does not do.")
     return _("Nothing that was looked for holds the GPU back.")
+
+
+def _is_idle(facts: Mapping[str, Any] | None) -> bool:
+    jobs = [job for job in (facts or {}).get("jobs", ()) if isinstance(job, Mapping)]
+    return any(_busy(job) < _WORKS for job in jobs)
 
 
 def said(verdict: Verdict) -> Finding | None:
@@ -72,7 +76,9 @@ def headline(watched: Watched) -> tuple[str, str]:
     if has_said(verdict):
         finding = said(verdict)
         # While a change passes, the facts are a mixture.
-        return tone(finding), sentence(finding, verdict.behaviour.document.facts if verdict.stable else None)
+        facts = verdict.behaviour.document.facts if verdict.stable else None
+        mark = "info" if finding is None and _is_idle(facts) else tone(finding)
+        return mark, sentence(finding, facts)
     if watched.ended:
         return "none", _("It ended before enough was seen for a verdict.")
     return "none", _("Watching …")
