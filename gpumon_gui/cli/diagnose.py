@@ -80,13 +80,19 @@ def run(arguments: argparse.Namespace) -> int:
     document = _given(arguments) if given else _live(arguments)
     diagnosis = diagnose(document, RULES)
     now = SystemClock().now()
+    unsaved: GpumonError | None = None  # told after the diagnosis, which may have taken minutes
     if arguments.report is not None:
-        save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
-        written = _("The report is in {file}. Names, paths and addresses are replaced in it.")
-        say(written.format(file=shown(arguments.report)))
+        try:
+            save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
+            written = _("The report is in {file}. Names, paths and addresses are replaced in it.")
+            say(written.format(file=shown(arguments.report)))
+        except GpumonError as error:
+            unsaved = error
     # On the user's own screen nothing is replaced: the commands are there to be copied.
     made = report(document, diagnosis, RULES, now, None)
     console.put(as_json(made) if arguments.json else text.terminal(made))
+    if unsaved is not None:
+        raise unsaved
     acts = any(finding.severity is not Severity.INFO for finding in diagnosis.findings)
     return FINDINGS if acts else 0
 

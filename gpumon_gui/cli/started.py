@@ -11,6 +11,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator, Sequence
 from types import FrameType
 
@@ -20,6 +21,9 @@ from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.files import printable, strerror
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.children import own, users_variables
+
+#: Asked so often to end, a person means it.
+_IMPATIENT = 3
 
 
 class Started:
@@ -60,20 +64,32 @@ class Started:
         return self._asked > 0 and not self.wait(grace_s)
 
     @contextlib.contextmanager
-    def passing_signals_on(self) -> Iterator[Started]:
-        """Signals to us are for the program; we end when it does."""
-        before = {number: signal.signal(number, self._pass_on) for number in _numbers()}
+    def passing_signals_on(self, grace_s: float) -> Iterator[threading.Event]:
+        """Signals to us are for the program; we end when it does. The event is set when it does not: so many seconds
+        after an end that is not Ctrl+C was asked for, or Ctrl+C for the third time."""
+        unheard = threading.Event()
+        patience = threading.Timer(grace_s, unheard.set)
+        patience.daemon = True
+
+        def pass_on(number: int, _frame: FrameType | None) -> None:
+            self._pass_on(number)
+            # Twice Ctrl+C is what people press while a program saves its work.
+            if (number != signal.SIGINT or self._asked >= _IMPATIENT) and patience.ident is None:
+                patience.start()
+
+        before = {number: signal.signal(number, pass_on) for number in _numbers()}
         try:
-            yield self
+            yield unheard
         finally:
+            patience.cancel()
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _pass_on(self, number: int, _frame: FrameType | None) -> None:
+    def _pass_on(self, number: int) -> None:
         self._asked += 1
         # The terminal sends Ctrl+C to everybody in the foreground. Twice would break off the program's own end; asked
         # again and again, it gets it from us too.
-        if number == signal.SIGINT and self._asked < 3 and (sys.platform == "win32" or _in_foreground()):
+        if number == signal.SIGINT and self._asked < _IMPATIENT and (sys.platform == "win32" or _in_foreground()):
             return
         with contextlib.suppress(OSError):
             self._process.send_signal(signal.SIGTERM if sys.platform == "win32" else number)

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from threading import Event
 from typing import Any
 
 from gpumon_gui.cli.arguments import between
@@ -151,10 +150,10 @@ def _followed(arguments: argparse.Namespace, clock: Clock) -> tuple[Seen, dict[s
 def _commanded(arguments: argparse.Namespace, clock: Clock) -> tuple[Seen, dict[str, Any]]:
     begin_s = clock.now().monotonic_s
     program = Started(arguments.command, quiet_stdout=arguments.json)
-    with program.passing_signals_on():
-        never = Event()  # signals are for the program: watching ends with it
-        seen = live(program, arguments.seconds, arguments.hz, arguments.scenario, clock, never, _Status(False).live)
-        while not program.wait(1.0):  # the time for watching is over
+    with program.passing_signals_on(_GRACE_S) as unheard:
+        # Signals are for the program: watching ends with it, or when it does not hear them.
+        seen = live(program, arguments.seconds, arguments.hz, arguments.scenario, clock, unheard, _Status(False).live)
+        while not unheard.is_set() and not program.wait(1.0):  # the time for watching is over
             if program.leaves_us(_GRACE_S):
                 break
     ran = {"run_s": round(clock.now().monotonic_s - begin_s, 1)}
@@ -256,16 +255,25 @@ def _report(arguments: argparse.Namespace, clock: Clock, seen: Seen, watch: dict
         )
     facts = {**watch, **_of_seen(seen)}
     document = replace(document, facts={**document.facts, "watch": facts})
+    trouble: GpumonError | None = None  # told after the verdict: what was watched cannot be watched again
     if arguments.log is not None:
-        document = with_log(document, arguments.log)
+        try:
+            document = with_log(document, arguments.log)
+        except GpumonError as error:
+            trouble = error
     diagnosis = judge(document, rules)
     now = clock.now()
     if arguments.report is not None:
-        save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
-        written = _("The report is in {file}. Names, paths and addresses are replaced in it.")
-        say(written.format(file=shown(arguments.report)))
+        try:
+            save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
+            written = _("The report is in {file}. Names, paths and addresses are replaced in it.")
+            say(written.format(file=shown(arguments.report)))
+        except GpumonError as error:
+            trouble = trouble or error
     made = report(document, diagnosis, RULES, now, None)
     console.put(as_json(made) if arguments.json else text.terminal(made))
+    if trouble is not None:
+        raise trouble
     return FINDINGS if any(one.severity is not Severity.INFO for one in diagnosis.findings) else 0
 
 

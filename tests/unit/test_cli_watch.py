@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from gpumon_gui.cli.main import run
+from gpumon_gui.cli.started import Started
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, TINY
 from tests.unit.diagnosis.workloads import record, then
@@ -75,6 +76,21 @@ def test_the_report_is_saved_and_redacted(suffix: str, tmp_path: Path, capsys: p
     written = target.read_text(encoding="utf-8")
     assert "input-pipeline-bound" in written
     assert str(target) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--report", "{}/none/report.html"], ["--report", "{}/folder.md"], ["--log", "{}/none.log"]]
+)
+def test_what_was_watched_is_told_although_a_file_fails(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "folder.md").mkdir()
+    words = [word.format(tmp_path) for word in arguments]
+    assert run(["watch", "--replay", str(STARVED), *words]) == 2
+    out, err = capsys.readouterr()
+    assert "input-pipeline-bound" in out
+    assert words[1] in err
+    assert err.count("\n") == 1
 
 
 def test_what_the_program_printed_is_judged_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,6 +213,34 @@ def test_a_signal_ends_a_command_by_its_own_means() -> None:
     assert out.startswith("cleaned\n")
     assert "exit code 7" in out
     assert process.returncode == 0
+
+
+@posix
+@pytest.mark.parametrize(("number", "times"), [(signal.SIGTERM, 1), (signal.SIGHUP, 1), (signal.SIGINT, 3)])
+def test_a_command_that_hears_no_signal_is_left(number: int, times: int) -> None:
+    program = Started(["sh", "-c", "trap '' HUP INT TERM; exec sleep 60"])
+    try:
+        with program.passing_signals_on(0.2) as unheard:
+            for _time in range(times):
+                assert not unheard.is_set()
+                os.kill(os.getpid(), number)
+            assert unheard.wait(10)
+    finally:
+        os.kill(program.pid, signal.SIGKILL)
+        assert program.wait(10)
+
+
+@posix
+def test_ctrl_c_is_the_commands_own_matter() -> None:
+    program = Started(["sleep", "60"])
+    try:
+        with program.passing_signals_on(0.05) as unheard:
+            for _time in range(2):
+                os.kill(os.getpid(), signal.SIGINT)
+            assert not unheard.wait(0.3)
+    finally:
+        os.kill(program.pid, signal.SIGKILL)
+        assert program.wait(10)
 
 
 @posix
