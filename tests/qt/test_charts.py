@@ -6,8 +6,8 @@ import weakref
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtCore import QEvent, QObject, QPoint
+from PySide6.QtGui import QColor, QImage, QPaintEvent
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.ui.charts.bands import Band, BandStyle
@@ -25,6 +25,19 @@ def chart(qtbot: QtBot) -> TimeChart:
     qtbot.addWidget(made)
     made.resize(400, 200)
     return made
+
+
+class Painted(QObject):
+    """The lowest row of each repaint of a widget."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lowest: list[int] = []
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if isinstance(event, QPaintEvent):
+            self.lowest.append(event.region().boundingRect().bottom())
+        return False
 
 
 def column_colours(chart: TimeChart, share: float) -> set[str]:
@@ -46,6 +59,20 @@ def test_values_are_filled_and_missing_ones_are_not(chart: TimeChart, qtbot: QtB
     grid = QColor(theme.colours.chart_grid).name()
     assert column_colours(chart, 0.52) <= {empty, grid}
     assert empty not in column_colours(chart, 0.12)
+
+
+def test_a_steady_value_is_filled_down_to_zero_when_it_is_new(chart: TimeChart, qtbot: QtBot) -> None:
+    plot = chart.findChildren(Plot)[0]
+    painted = Painted()
+    plot.viewport().installEventFilter(painted)
+    with qtbot.waitExposed(chart):
+        chart.show()
+    qtbot.waitUntil(lambda: bool(painted.lowest))
+    for _ in range(2):
+        painted.lowest.clear()
+        chart.set_data(TIMES, np.full(61, 0.8), 60.0, 0.0)
+        qtbot.waitUntil(lambda: bool(painted.lowest))
+    assert max(painted.lowest) >= plot.viewport().height() - 1
 
 
 def test_texts(chart: TimeChart) -> None:

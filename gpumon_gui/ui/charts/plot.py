@@ -55,6 +55,7 @@ class _Fill(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph has no types
 
     def set_data(self, x: Array, y: Array, width: int, height: int, ratio: float) -> None:
         """Make the picture for ``width`` × ``height`` device pixels; NaN is a gap."""
+        self.update()  # else only what the curve touched is painted anew: steady values have no area under them
         if not self._colour or len(x) < 2 or width < 1 or height < 1:
             self._image = None
             return
