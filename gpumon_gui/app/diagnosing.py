@@ -43,7 +43,6 @@ class Diagnosing(QObject):
                 self._page.set_folder(folders().data / FOLDER)
             except GpumonError as error:
                 logging.getLogger("gpumon.diagnosis").info("results are not kept: %s", error)
-        self._page.crashed.connect(self._on_crashed)
         self._page.prepared.connect(self._on_prepared)
         self.button = window.rail.add_action("diagnostics", _RUN)
         self.button.clicked.connect(self.run)
@@ -107,10 +106,6 @@ class Diagnosing(QObject):
     def _on_process(self, pid: int, name: str) -> None:
         self._window.show_page("diagnostics")
         self._page.run_for(pid, name)
-
-    @Slot(str)
-    def _on_crashed(self, text: str) -> None:
-        logging.getLogger("gpumon.diagnosis").error("a check failed: %s", text)
 
     @Slot()
     def _on_prepared(self) -> None:

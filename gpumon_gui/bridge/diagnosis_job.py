@@ -7,6 +7,7 @@ The diagnosis is only loaded when it is first asked for: a window that never run
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Event
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from gpumon_gui.diagnosis.environments.base import Environment
     from gpumon_gui.diagnosis.gateway import Gateway
     from gpumon_gui.diagnosis.proof.proved import OwnInstruments
+
+_log = logging.getLogger("gpumon.diagnosis")
 
 #: After a cancel the person is free again at the latest; whatever still ends does so by itself.
 PATIENCE_MS = 400
@@ -89,9 +92,11 @@ class _Diagnoser(Worker):
         """Do it; an answer comes in any case."""
         number = order.number
         if order.modules:
-            for name in order.modules:
-                importlib.import_module(name)
-            self.prepared.emit()
+            try:
+                for name in order.modules:
+                    importlib.import_module(name)
+            finally:  # what is broken shows when it is used
+                self.prepared.emit()
         elif order.ask is None and order.before is None:
             self.found.emit(number, self._guard(order, self._find))
         else:
@@ -101,6 +106,7 @@ class _Diagnoser(Worker):
         try:
             return work(order)
         except Exception as error:  # noqa: BLE001 - told, and the window must not wait for ever
+            _log.exception("a diagnosis failed")
             self.crashed.emit(f"{type(error).__name__}: {error}")
             if order.ask is None and order.before is None:
                 return Environments()

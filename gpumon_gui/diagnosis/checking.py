@@ -102,6 +102,8 @@ def _judged(ask: Ask, document: Document, tools: Tools, way: _Way) -> Result:
     way.own_step("judge", MACHINE, JUDGING, State.RUNNING)
     diagnosis = diagnose(document, RULES)
     way.own_step("judge", MACHINE, JUDGING, State.DONE)
+    # The variables of a process may hold secrets; they are read again when they are needed again.
+    ask = replace(ask, environments=tuple(replace(each, variables={}) for each in ask.environments))
     return Result(ask, document, diagnosis, tools.clock.now().utc_s)
 
 

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -27,6 +27,8 @@ SCHEMA: Final = "gpumon-diagnosis/1"
 MOST: Final = 20
 #: A full document of a large machine has a few hundred kilobytes.
 _MOST_BYTES: Final = 32 << 20
+#: Of a log that was pasted so much is kept, half from each end.
+_MOST_PASTED: Final = 1 << 20
 _NAME: Final = re.compile(r"\d{8}-\d{6}(-\d+)?\.json")
 
 
@@ -68,7 +70,7 @@ def load(folder: Path) -> Loaded:
 
 def keep(folder: Path, result: Result, file: Path | None = None) -> Kept:
     """Write a result (over ``file`` if it is given) and drop the oldest beyond :data:`MOST`. Raises OutputFailed."""
-    plain = {"schema": SCHEMA, "result": msgspec.to_builtins(result, enc_hook=_as_text)}
+    plain = {"schema": SCHEMA, "result": msgspec.to_builtins(_bounded(result), enc_hook=_as_text)}
     data = json.dumps(plain, ensure_ascii=True).encode("ascii")  # escapes keep names that are no valid Unicode
     target = file or _free(folder, result.time_utc_s)
     try:
@@ -97,6 +99,14 @@ def _read(file: Path) -> Result:
     result = msgspec.convert(plain.get("result"), Result, dec_hook=_from_text)
     datetime.fromtimestamp(result.time_utc_s, UTC)  # a time that cannot be shown is none
     return result
+
+
+def _bounded(result: Result) -> Result:
+    text = result.ask.given.log_text
+    if len(text) <= _MOST_PASTED:
+        return result
+    text = f"{text[: _MOST_PASTED // 2]}\n[…]\n{text[-_MOST_PASTED // 2 :]}"
+    return replace(result, ask=replace(result.ask, given=replace(result.ask.given, log_text=text)))
 
 
 def _free(folder: Path, time_utc_s: float) -> Path:

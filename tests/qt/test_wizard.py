@@ -553,3 +553,43 @@ def test_without_results_the_page_says_what_it_does(desk: Desk) -> None:
     assert "There are none yet" in said
     desk.click(overview.run_button)
     desk.until(lambda: desk.page.wizard is not None)
+
+
+# -- the settings
+
+
+def test_the_settings_limit_the_proof_and_keep_interpreters(desk: Desk, tmp_path: Path) -> None:
+    desk.settings.set("diagnostics.proof", True)
+    desk.settings.set("diagnostics.proof_seconds", 6)
+    desk.settings.set("diagnostics.proof_memory_percent", 10)
+    wizard = desk.open()
+    proving = wizard.choose.ask.proving
+    assert proving is not None
+    assert (proving.seconds, proving.memory_share) == (6, 0.1)
+    said = " ".join(label.text() for label in wizard.choose.findChildren(QLabel))
+    assert "about 6 s for each GPU and at most 10 %" in said
+    desk.settings.set("diagnostics.proof_seconds", 8)
+    assert "about 8 s" in " ".join(label.text() for label in wizard.choose.findChildren(QLabel))
+    QTest.mouseClick(wizard.choose.proof, Qt.MouseButton.LeftButton)
+    assert wizard.choose.ask.proving is None
+    python = str(tmp_path / "python3")
+    wizard.choose.interpreter_added.emit(python)
+    assert desk.settings.values.texts("diagnostics.interpreters") == (python,)
+
+    def names() -> list[str]:
+        return [wizard.choose.environments.item(row).text() for row in range(wizard.choose.environments.count())]
+
+    desk.until(lambda: any("there is nothing at this path" in name for name in names()))
+
+
+def test_keys_alone_choose_and_start(desk: Desk) -> None:
+    wizard = desk.open()
+    box = wizard.choose.environments
+    box.setFocus()
+    box.setCurrentRow(0)
+    QTest.keyClick(box, Qt.Key.Key_Space)
+    assert len(wizard.choose.ticked()) == 1
+    assert wizard.next_button.text() == "Check 1 environment"
+    QTest.keyClick(box, Qt.Key.Key_Return)
+    desk.until(lambda: wizard.page == FINDINGS)
+    assert len({verdict.subject for verdict in found(wizard).verdicts}) == 1

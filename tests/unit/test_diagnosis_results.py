@@ -112,6 +112,15 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
         results.keep(tmp_path / "file", result())
 
 
+def test_of_a_huge_paste_both_ends_are_kept(tmp_path: Path) -> None:
+    huge = replace(result(), ask=Ask(machine=False, given=Given(log_text="begin" + "x" * (3 << 20) + "end")))
+    (kept,) = (results.keep(tmp_path, huge), *results.load(tmp_path).kept)[1:]
+    text = kept.result.ask.given.log_text
+    assert text.startswith("begin")
+    assert text.endswith("end")
+    assert len(text) < 2 << 20
+
+
 # -- compared
 
 

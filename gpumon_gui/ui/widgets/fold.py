@@ -16,8 +16,6 @@ from gpumon_gui.ui.widgets.section import Card, paint_mark
 
 _MARK = 16
 _CHEVRON = 14
-#: A path has no spaces to break at.
-_ANYWHERE = int(Qt.TextFlag.TextWrapAnywhere)
 
 
 class FoldHead(FlatButton):
@@ -75,11 +73,18 @@ class FoldHead(FlatButton):
         badge = QFontMetrics(self._theme.font(Text.CAPTION)).horizontalAdvance(self._badge) + L if self._badge else 0
         return max(40, width - (L + _MARK + M) - (_CHEVRON + 2 * S) - badge)
 
+    def _line_flags(self, width: int) -> int:
+        """Between words; a path has none and breaks anywhere."""
+        metrics = QFontMetrics(self._theme.font(Text.CAPTION))
+        longest = max((metrics.horizontalAdvance(word) for word in self._line.split()), default=0)
+        flag = Qt.TextFlag.TextWordWrap if longest <= self._room(width) else Qt.TextFlag.TextWrapAnywhere
+        return int(flag)
+
     def heightForWidth(self, width: int) -> int:
         flags = int(Qt.TextFlag.TextWordWrap)
         title = QFontMetrics(self.font()).boundingRect(0, 0, self._room(width), 10000, flags, self.text())
         line = QFontMetrics(self._theme.font(Text.CAPTION)).boundingRect(
-            0, 0, self._room(width), 10000, _ANYWHERE, self._line
+            0, 0, self._room(width), 10000, self._line_flags(width), self._line
         )
         return max(40, title.height() + (line.height() + 2 if self._line else 0) + 2 * S)
 
@@ -104,7 +109,7 @@ class FoldHead(FlatButton):
         caption = self._theme.font(Text.CAPTION)
         painter.setFont(caption)
         painter.setPen(QColor(colours.muted))
-        painter.drawText(QRectF(left, top + used.height() + 2, room, 10000), _ANYWHERE, self._line)
+        painter.drawText(QRectF(left, top + used.height() + 2, room, 10000), self._line_flags(self.width()), self._line)
         middle = self.height() / 2
         right = self.width() - S - _CHEVRON
         name = "collapse" if self.isChecked() else "expand"

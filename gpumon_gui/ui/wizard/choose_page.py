@@ -29,6 +29,7 @@ from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 from gpumon_gui.ui.widgets.switch import Switch
+from gpumon_gui.ui.widgets.ticks import TickDelegate
 from gpumon_gui.ui.wizard.given_box import GivenBox
 from gpumon_gui.ui.wizard.words import environment_line
 
@@ -55,6 +56,7 @@ class EnvironmentList(QuietList):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
+        self.setItemDelegate(TickDelegate(theme, self))
         self.setWordWrap(False)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
 

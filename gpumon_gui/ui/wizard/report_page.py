@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QRadioButton,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -25,6 +24,7 @@ from gpumon_gui.ui.theme import L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import set_text, wrapped
+from gpumon_gui.ui.widgets.ticks import Radio
 
 FORMATS: tuple[tuple[str, str], ...] = (
     (".html", N_("HTML (to read in a browser)")),
@@ -59,11 +59,11 @@ class ReportPage(QWidget):
         self.message = MessageBar(theme, closable=True, parent=self)
         self._intro = wrapped(theme, parent=self)
         self._group = QButtonGroup(self)
-        self.forms: dict[str, QRadioButton] = {}
+        self.forms: dict[str, Radio] = {}
         row = QHBoxLayout()
         row.setSpacing(L)
         for suffix, _label in FORMATS:
-            button = QRadioButton(self)
+            button = Radio(theme, self)
             button.setObjectName(suffix)
             self._group.addButton(button)
             self.forms[suffix] = button

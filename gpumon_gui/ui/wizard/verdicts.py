@@ -19,7 +19,9 @@ class VerdictBanner(Card):
         self.text = text
         head, *rest = [line.strip() for line in text.split("\n")]
         self._mark = Mark(theme, self)
-        self._mark.set_kind(VERDICT_MARK.get(verdict, "info"))
+        # What is only claimed although there was a proof (its lines tell) was not seen.
+        kind = "attention" if verdict == "claimed" and rest else VERDICT_MARK.get(verdict, "info")
+        self._mark.set_kind(kind)
         title = wrapped(theme, Text.STRONG if verdict != "not_installed" else Text.BODY, parent=self)
         title.setText(head)
         texts = QVBoxLayout()

@@ -357,5 +357,7 @@ class Wizard(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape and not event.modifiers():
             self.go_back()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.page == CHOOSE:
+            self.start()
         else:
             super().keyPressEvent(event)

@@ -1,0 +1,93 @@
+"""Knows: how tick boxes and radio buttons look; the style's own have no visible border on dark.
+Must not know: choices."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QRadioButton, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from gpumon_gui.ui.theme import RADIUS, XS, S, Theme
+
+_SIDE = 16
+
+
+class TickDelegate(QStyledItemDelegate):
+    """Draws the tick boxes of a list; all else is the style's."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().paint(painter, option, index)
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        widget = self.parent()
+        assert isinstance(widget, QWidget)
+        place = widget.style().subElementRect(QStyle.SubElement.SE_ItemViewItemCheckIndicator, shown, widget)
+        state = Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole))
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        centre = QRectF(place).center()
+        box = QRectF(centre.x() - _SIDE / 2, centre.y() - _SIDE / 2, _SIDE, _SIDE)
+        paint_tick(painter, box, self._theme, on=state is Qt.CheckState.Checked)
+        painter.restore()
+
+
+def paint_tick(painter: QPainter, area: QRectF, theme: Theme, *, on: bool) -> None:
+    """A tick box in ``area`` (square)."""
+    colours = theme.colours
+    painter.setPen(QPen(QColor(colours.accent if on else colours.muted), 1.2))
+    painter.setBrush(QColor(colours.accent if on else colours.surface))
+    painter.drawRoundedRect(area.adjusted(0.6, 0.6, -0.6, -0.6), 3, 3)
+    if on:
+        pen = QPen(QColor(colours.on_accent), 1.8)
+        pen.setCapStyle(Qt.PenCapStyle.RoundCap)
+        painter.setPen(pen)
+        scale = area.width() / 16
+        points = [area.topLeft() + QPointF(x, y) * scale for x, y in ((4.4, 8.2), (6.9, 10.8), (11.6, 5.4))]
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPolyline(QPolygonF(points))
+
+
+class Radio(QRadioButton):
+    """A radio button with a border that can be seen, and the focus ring of the other buttons."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        metrics = QFontMetrics(self.font())
+        return QSize(_SIDE + S + metrics.horizontalAdvance(self.text()) + 2 * XS, max(28, metrics.height() + S))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        on = self.isChecked()
+        centre = QPointF(XS + _SIDE / 2, self.height() / 2)
+        painter.setPen(QPen(QColor(colours.accent if on else colours.muted), 1.2))
+        painter.setBrush(QColor(colours.accent if on else colours.surface))
+        painter.drawEllipse(centre, _SIDE / 2 - 0.6, _SIDE / 2 - 0.6)
+        if on:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.on_accent))
+            painter.drawEllipse(centre, 3.2, 3.2)
+        painter.setPen(QColor(colours.text))
+        left = XS + _SIDE + S
+        painter.drawText(
+            QRectF(left, 0, self.width() - left, self.height()), Qt.AlignmentFlag.AlignVCenter, self.text()
+        )
+        if self.hasFocus():
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(QColor(colours.text), 1.4))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        painter.end()
