@@ -1,14 +1,15 @@
 """How often Watch names what is wrong with labelled recordings.
 
-Run: ``python -m tests.benchmarks.score_traces [FOLDER]``.
+Run: ``python -m tests.benchmarks.score_traces [--more] [FOLDER]``.
 
 A folder (``tests/data/traces`` unless another is given) holds recordings (``.gpumon``) or traces (``.jsonl.gz``) and a
 ``labels.json``: a list of ``{"trace" (or "recording"): file name, "workload", "expect": [codes], "must_not_report":
 [codes], "accept_instead"?: [codes]}``; one of the last is as good as what is expected. Each is
 judged whole, and again as six poorer copies: one sample a second, without hardware counters (``gpm``), without the
 driver's figures per process (``putil``), without both, with a tenth of the samples lost, and the first eight seconds
-only. Nothing of a label is shown to the judge. Exit code 1 when a code is missing or forbidden on the whole recordings,
-or when anything forbidden is said of a copy.
+only. ``--more`` adds copies that differ by chance: each fifth sample from the second to the fifth one on, two a second,
+other and more samples lost, other beginnings, nothing known of the CPU. Nothing of a label is shown to the judge. Exit
+code 1 when a code is missing or forbidden on the whole recordings, or when anything forbidden is said of a copy.
 """
 
 from __future__ import annotations
@@ -49,6 +50,48 @@ def one_hertz(samples: Sequence[Sample]) -> list[Sample]:
     return kept
 
 
+def each_fifth(start: int) -> Callable[[Sequence[Sample]], list[Sample]]:
+    """One sample a second of a recording at five, from that one on: readings of a fraction of a second differ."""
+    return lambda samples: one_hertz(samples[start:])
+
+
+def two_hertz(samples: Sequence[Sample]) -> list[Sample]:
+    """About two samples a second."""
+    kept: list[Sample] = []
+    for sample in samples:
+        if not kept or sample.monotonic_s - kept[-1].monotonic_s >= 0.45:
+            kept.append(sample)
+    return kept
+
+
+def losing(share: float, seed: int) -> Callable[[Sequence[Sample]], list[Sample]]:
+    """A share of the samples lost, always the same ones."""
+
+    def lose(samples: Sequence[Sample]) -> list[Sample]:
+        chance = random.Random(seed)
+        return [sample for sample in samples if chance.random() >= share]
+
+    return lose
+
+
+def until(seconds: float) -> Callable[[Sequence[Sample]], list[Sample]]:
+    """What is seen so long after the start."""
+    return lambda samples: [one for one in samples if one.monotonic_s - samples[0].monotonic_s <= seconds]
+
+
+def without_host(samples: Sequence[Sample]) -> list[Sample]:
+    """Nothing but what the driver tells: no CPU, no helpers, no commands."""
+    return [
+        replace(
+            sample,
+            processes=tuple(
+                replace(process, values={}, command=(), framework="") for process in sample.processes if process.uses
+            ),
+        )
+        for sample in samples
+    ]
+
+
 def without_counters(samples: Sequence[Sample]) -> list[Sample]:
     """As on cards without hardware counters (GPM)."""
     return [replace(sample, devices=_devices(sample, _COUNTERS)) for sample in samples]
@@ -64,25 +107,23 @@ def without_both(samples: Sequence[Sample]) -> list[Sample]:
     return without_processes(without_counters(samples))
 
 
-def lossy(samples: Sequence[Sample]) -> list[Sample]:
-    """A tenth of the samples lost, always the same ones."""
-    chance = random.Random(1)
-    return [sample for sample in samples if chance.random() >= 0.1]
-
-
-def first_seconds(samples: Sequence[Sample]) -> list[Sample]:
-    """What is seen eight seconds after the start."""
-    return [sample for sample in samples if sample.monotonic_s - samples[0].monotonic_s <= 8.0]
-
-
 COPIES: Mapping[str, Callable[[Sequence[Sample]], list[Sample]]] = {
     WHOLE: list,
     "1 Hz": one_hertz,
     "no gpm": without_counters,
     "no putil": without_processes,
     "no gpm+putil": without_both,
-    "10 % lost": lossy,
-    "first 8 s": first_seconds,
+    "10 % lost": losing(0.1, 1),
+    "first 8 s": until(8.0),
+}
+#: Copies for ``--more``.
+MORE: Mapping[str, Callable[[Sequence[Sample]], list[Sample]]] = {
+    **{f"1 Hz +{start}": each_fifth(start) for start in range(1, 5)},
+    "2 Hz": two_hertz,
+    **{f"10 % lost {seed}": losing(0.1, seed) for seed in (2, 3)},
+    **{f"30 % lost {seed}": losing(0.3, seed) for seed in (1, 2, 3)},
+    **{f"first {seconds} s": until(seconds) for seconds in (3, 5, 10, 12)},
+    "no host": without_host,
 }
 
 
@@ -169,7 +210,7 @@ def score(label: Labelled, copies: Sequence[str] = tuple(COPIES)) -> Iterator[Sc
     """Judge a recording and its copies."""
     samples = samples_of(label.path)
     for name in copies:
-        diagnosis = judge(COPIES[name](samples)).diagnosis
+        diagnosis = judge({**COPIES, **MORE}[name](samples)).diagnosis
         bugs = tuple(f"{bug.code}: {bug.error}" for bug in diagnosis.bugs)
         yield Scored(label, name, diagnosis.findings, bugs)
 
@@ -185,7 +226,10 @@ def main(words: Sequence[str] | None = None) -> int:
     """Print what was found of each, and how many were right."""
     parser = argparse.ArgumentParser(description="score Watch on labelled recordings")
     parser.add_argument("folder", nargs="?", type=Path, default=TRACES)
-    results = [scored for label in load(parser.parse_args(words).folder) for scored in score(label)]
+    parser.add_argument("--more", action="store_true", help="more copies")
+    asked = parser.parse_args(words)
+    names = (*COPIES, *MORE) if asked.more else tuple(COPIES)
+    results = [scored for label in load(asked.folder) for scored in score(label, names)]
     for scored in results:
         if scored.copy == WHOLE:
             label = scored.label
@@ -199,7 +243,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if scored.unasked:
             print(f"             also: {', '.join(sorted(scored.unasked))}")
     print(f"\n{'copy':13} {'right':>5} {'missing':>8} {'wrong':>6} {'also said':>10} {'of':>4}")
-    for name in COPIES:
+    for name in names:
         group = [scored for scored in results if scored.copy == name]
         counts = (
             sum(scored.right for scored in group),

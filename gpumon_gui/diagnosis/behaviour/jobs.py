@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -25,6 +26,9 @@ _TALKS_BYTES_PER_S: Final = 1e6
 _QUIET_BYTES_PER_S: Final = 30e6
 #: Busy for less than this share of the time a GPU may as well have drawn a desktop.
 _WORKS: Final = 0.05
+#: Seconds after which a program that is not listed any more has ended; and until that is all there is to say.
+ENDED_S: Final = 3.0
+LONG_ENDED_S: Final = 10.0
 #: The pid of a job that nobody can name.
 UNLISTED: Final = 0
 
@@ -59,6 +63,21 @@ def jobs_of(window: Window, pid: int | None = None) -> tuple[Job, ...]:
     if len(jobs) == 1:
         return (replace(jobs[0], devices=unlisted, presumed=True),)
     return jobs if jobs or pid is not None else (Job(UNLISTED, (), unlisted, presumed=True),)
+
+
+def running(window: Window, jobs: tuple[Job, ...]) -> tuple[Job, ...]:
+    """Without the jobs that have ended; one that ended a moment ago is kept where no other runs."""
+    ended = {job.pid: _ended_s(window, job) for job in jobs}
+    still = tuple(job for job in jobs if ended[job.pid] <= ENDED_S)
+    return still or tuple(job for job in jobs if ended[job.pid] <= LONG_ENDED_S)
+
+
+def _ended_s(window: Window, job: Job) -> float:
+    """Seconds since a process of it was listed; 0 for one that has no name."""
+    if not job.processes:
+        return 0.0
+    there = np.flatnonzero(np.any([track.present for track in job.processes], axis=0))
+    return float(window.times_s[-1] - window.times_s[there[-1]]) if there.size else np.inf
 
 
 def _unlisted(window: Window) -> tuple[DeviceKey, ...]:
@@ -114,12 +133,12 @@ def _root(track: ProcessTrack, tracks: dict[int, ProcessTrack], window: Window) 
 
 def _are_ranks(one: ProcessTrack, other: ProcessTrack, window: Window) -> bool:
     """Whether two processes are ranks of one launcher: children of one parent with a GPU each that run the same
-    command, except for what numbers them. GPUs that are seen to exchange nothing belong to separate programs, and
-    orphans (children of process 1) belong together only where their GPUs are seen to exchange something.
+    command at the same time, except for what numbers them. GPUs that are seen to exchange nothing belong to separate
+    programs, and orphans (children of process 1) belong together only where their GPUs are seen to exchange something.
     """
     if one is other or not other.uses or one.last.ppid != other.last.ppid or one.last.name != other.last.name:
         return False
-    if _command(one) != _command(other):
+    if _command(one) != _command(other) or not np.any(one.present & other.present):
         return False
     talks = _talk(window, {*one.uses, *other.uses})
     return talks is True if one.last.ppid == 1 else talks is not False
@@ -127,9 +146,14 @@ def _are_ranks(one: ProcessTrack, other: ProcessTrack, window: Window) -> bool:
 
 def _command(track: ProcessTrack) -> tuple[str, ...]:
     """What was started, without what tells ranks apart."""
+    return _unnumbered(track.last.command)
+
+
+@lru_cache(maxsize=1024)  # asked for every pair of processes, each second
+def _unnumbered(command: tuple[str, ...]) -> tuple[str, ...]:
     words: list[str] = []
     skip = False
-    for word in track.last.command:
+    for word in command:
         if skip and word.isdigit():
             skip = False
             continue

@@ -18,7 +18,7 @@ import numpy as np
 
 from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.behaviour.features.table import OF_JOB, OF_WINDOW, Feature
-from gpumon_gui.diagnosis.behaviour.jobs import UNLISTED, Job, jobs_of
+from gpumon_gui.diagnosis.behaviour.jobs import ENDED_S, LONG_ENDED_S, UNLISTED, Job, jobs_of, running
 from gpumon_gui.diagnosis.behaviour.rolling import window_of
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.steady import steady_start
@@ -57,20 +57,31 @@ def judge_window(
     given: Mapping[str, Any] | None = None,
     rules: Sequence[Rule] = RULES,
     recent_s: float = math.inf,
+    now: bool = False,
 ) -> Behaviour:
-    """Judge a window; the steady part is looked for in its last ``recent_s`` seconds."""
-    document = facts_of(window, pid, given, recent_s)
+    """Judge a window; the steady part is looked for in its last ``recent_s`` seconds. ``now``: what runs at its end
+    counts; a program that ended before is left out."""
+    document = facts_of(window, pid, given, recent_s, now)
     return Behaviour(document, diagnose(document, rules))
 
 
 def facts_of(
-    window: Window, pid: int | None = None, given: Mapping[str, Any] | None = None, recent_s: float = math.inf
+    window: Window,
+    pid: int | None = None,
+    given: Mapping[str, Any] | None = None,
+    recent_s: float = math.inf,
+    now: bool = False,
 ) -> Document:
     """The facts document: ``window`` about the machine, ``jobs[]`` about each program (with ``subject``)."""
     jobs = jobs_of(window, pid)
+    seen = window
+    if now and pid is None and jobs:
+        jobs = running(window, jobs)
+        if not jobs:  # all have ended: the machine is what it has been since
+            seen = window.part(int(np.searchsorted(window.times_s, window.times_s[-1] - LONG_ENDED_S)))
     # Who else uses the devices matters also to a program that was asked for alone.
     everybody = jobs if pid is None else jobs_of(window)
-    machine = _features(OF_WINDOW, Scene(window, window, None, None, jobs))
+    machine = _features(OF_WINDOW, Scene(seen, seen, None, None, jobs))
     found = [_job_facts(window, job, _others(job, everybody), recent_s) for job in jobs]
     origin = Origin(_ORIGIN, time_utc_s=float(window.utc_s[-1]))
     return Document({**(given or {}), "window": machine, "jobs": found}, origins={"window": origin, "jobs": origin})
@@ -83,14 +94,28 @@ def _others(job: Job, everybody: tuple[Job, ...]) -> tuple[Job, ...]:
 
 
 def _job_facts(window: Window, job: Job, others: tuple[Job, ...], recent_s: float) -> dict[str, Any]:
-    before = int(np.searchsorted(window.times_s, window.times_s[-1] - recent_s))
-    recent = window.part(before) if before else window
+    born, gone = _lifetime(window, job)
+    before = max(int(np.searchsorted(window.times_s, window.times_s[-1] - recent_s)), born)
+    recent = window.part(before, gone)
     start = before + steady_start(recent, _within(recent, job), tuple(_within(recent, other) for other in others))
-    steady = window.part(start) if start else window
+    steady = window.part(start, gone)
     steady_others = tuple(_within(steady, other) for other in others)
     scene = Scene(window, steady, _within(steady, job), job, steady_others)
     subject = "unlisted" if job.pid == UNLISTED else f"pid {job.pid}"
     return {"subject": subject, **_features(OF_JOB, scene)}
+
+
+def _lifetime(window: Window, job: Job) -> tuple[int, int]:
+    """The samples in which it was there: what a device did before or after is somebody else's."""
+    if not job.processes:
+        return 0, len(window)
+    there = np.flatnonzero(np.any([track.present for track in job.processes], axis=0))
+    if not there.size:
+        return 0, len(window)
+    first, last = int(there[0]), int(there[-1])
+    # Lists of processes are read less often than figures of devices, and single ones fail.
+    ended = window.times_s[-1] - window.times_s[last] > ENDED_S
+    return first, last + 1 if ended else len(window)
 
 
 def _within(part: Window, job: Job) -> Job:

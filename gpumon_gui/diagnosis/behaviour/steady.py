@@ -32,6 +32,9 @@ _AFTER_FALL_S: Final = 10.0
 #: checkpoints within a minute are shorter, and four verdicts would fit in.
 _LASTED_S: Final = 12.5
 _MOST_CUTS: Final = 4
+#: A work that comes in bursts reaches its level in two or three readings in a row by chance, when they are a second
+#: apart and each shows a fraction of it.
+_BEFORE_SAMPLES, _AFTER_SAMPLES = 3, 5
 #: Places that are tried for a cut: with more samples, every n-th of the smoothed ones.
 _MOST_PLACES: Final = 200
 #: Levels of busy share, of power over its limit, and of CPU (as a share of the higher level) that differ. A fifth of
@@ -96,7 +99,7 @@ def _first_work(times_s: Series, busy: Series) -> int:
     others = [pause[2] for pause in pauses if pause[0] != first]
     if times_s[first] - times_s[0] > _TOUCH * length or any(other > length / 2 for other in others):
         return 0
-    if stop >= len(times_s) - 1 or times_s[-1] - times_s[stop] < _AFTER_RISE_S or idle[stop:].mean() > 0.5:
+    if stop > len(times_s) - _AFTER_SAMPLES or times_s[-1] - times_s[stop] < _AFTER_RISE_S or idle[stop:].mean() > 0.5:
         return 0  # a burst now and then, as far as can be seen
     return int(stop)
 
@@ -112,6 +115,8 @@ def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start
         for index in range(start + 1, len(times_s) - 1, step):
             before_s, after_s = times_s[index] - times_s[start], times_s[-1] - times_s[index]
             if before_s < _BEFORE_S or after_s < _AFTER_RISE_S:
+                continue
+            if index - start < _BEFORE_SAMPLES or len(times_s) - index < _AFTER_SAMPLES:
                 continue
             after = values[index::step]
             gap = _parted(values[start:index:step], after, after_s) / unit

@@ -148,7 +148,7 @@ class Watcher:
         )
 
     def _judged(self, window: Window, recent_s: float) -> Behaviour:
-        return judge_window(window, self._pid, self._given, self._rules, recent_s)
+        return judge_window(window, self._pid, self._given, self._rules, recent_s, now=True)
 
     def _start_up_s(self, window: Window, jobs: Sequence[Mapping[str, Any]], finding: Finding | None) -> float:
         """How long the program may still be starting, where nothing of it was seen on a GPU."""

@@ -30,6 +30,8 @@ _IN_SCRIPT = (
         title=_KEEPS,
     ),
 )
+#: A cache that is being filled rises as evenly, for some seconds.
+_LIKELY_S = 12.0
 #: A cache of some GiB is full by then; a rise over this time, in nearly all of its parts, hardly ends by itself.
 _SURE_S = 20.0
 _SURE_TREND = 0.9
@@ -78,7 +80,8 @@ def _watch(view: View) -> Outcome:
     before = max(1.0, (first.number("job_bytes") or 0.0) - grown)
     much = grown >= _SURE_GROWN * before or seconds >= _SURE_MINUTE_S
     sure = works and much and seconds >= _SURE_S and (first.number("trend") or 0.0) >= _SURE_TREND
-    return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values, title=_WATCHED)
+    confidence = Confidence.HIGH if sure else Confidence.MEDIUM if seconds >= _LIKELY_S else Confidence.LOW
+    return Hit(confidence, evidence, values, title=_WATCHED)
 
 
 def _duration(seconds: float) -> str:

@@ -20,8 +20,11 @@ from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 
-#: A GPU that is asked now and then.
-_LEAST_BUSY, _MOST_BUSY = 0.01, 0.5
+#: A GPU that is asked now and then: half a percent, since the driver counts whole ones.
+_LEAST_BUSY, _MOST_BUSY = 0.005, 0.5
+#: Where kernels cannot be told large from small (too few, or whole percents of memory time are all there is), nearly
+#: nothing may be copied.
+_FEW_KERNELS, _HARDLY_COPIED = 0.03, 30e6
 #: More CPU than one loop that starts kernels.
 _CORES = 1.8
 
@@ -40,17 +43,25 @@ def _watch(view: View) -> Outcome:
         return Lacks(("job.program.framework",))
     if seen.alone is not True:
         return Lacks(("job.activity.alone",))
-    if seen.size is None:
+    unclear = (seen.size is None and seen.busy < _FEW_KERNELS) or (seen.size == "between" and seen.size_by == "memory")
+    unclear = unclear and seen.rate is not None and seen.rate < _HARDLY_COPIED
+    if seen.size is None and not unclear:
         return Lacks(("job.activity.size",))
     if seen.cores is None:
         return Lacks(("job.cpu.cores",))
     if seen.seconds < LEAST_S:
         return Lacks(("job.program.seconds",))
-    if seen.size != "small" or not _LEAST_BUSY <= seen.busy <= _MOST_BUSY or (seen.per_program or 0.0) < _CORES:
+    if (
+        not (unclear or seen.size == "small")
+        or not _LEAST_BUSY <= seen.busy <= _MOST_BUSY
+        or (seen.per_program or 0.0) < _CORES
+    ):
         return CLEAR
     if seen.workers_full or (seen.rate or 0.0) >= DATA_RATE or transfer_confidence(seen) is not None:
         return CLEAR  # processes that never wait for the program prepare data
     several = seen.workers >= 2 and seen.workers_cores >= 1.0
+    if unclear and not several:
+        return CLEAR  # threads of the program may do anything
     confidence = lowered(Confidence.MEDIUM if several and seen.size_by != "memory" else Confidence.LOW, seen)
     evidence = (
         *counts(view, "job.cpu.cores", "job.cpu.main", "job.cpu.workers", "job.cpu.workers_cores"),

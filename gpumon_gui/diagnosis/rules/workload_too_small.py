@@ -31,6 +31,8 @@ _MOST_CORES = 1.6
 _ALWAYS = 0.9
 #: Commands for kernels that are started all the time, bytes per second. A kernel that hangs needs none.
 _STARTS = 5e6
+#: By the time of the memory controller alone, in whole percents: so little of the busy time, in a GPU that waits.
+_HARDLY_MEMORY, _RARE = 0.1, 0.5
 #: Half full kernels of few threads each, started by one full core without a pause.
 _HALF_FULL, _FEW_THREADS, _EVEN = 0.6, 0.15, 0.2
 
@@ -84,7 +86,7 @@ def _watch(view: View) -> Outcome:
         return CLEAR
     if several:
         # What the other cores do may be the limit: only that kernels are small is seen.
-        if seen.size_by != "sm" or (seen.variation or 0.0) > _EVEN:
+        if seen.size_by != "sm" or not seen.even(_EVEN):
             return CLEAR
         confidence = cautious(confidence)
     confidence = lowered(confidence, seen)
@@ -108,7 +110,7 @@ def _watch(view: View) -> Outcome:
 
 def _confidence(view: View, seen: Picture) -> Confidence | None:
     launches = (seen.main or 0.0) >= FULL_CORE
-    even = (seen.variation or 0.0) <= _EVEN
+    even = seen.even(_EVEN)
     if seen.size == "small":
         best = {"sm": Confidence.HIGH, "power": Confidence.MEDIUM}.get(seen.size_by or "", Confidence.LOW)
         if seen.busy is not None and seen.busy >= _ALWAYS:
@@ -118,7 +120,12 @@ def _confidence(view: View, seen: Picture) -> Confidence | None:
         if launches:
             return best if even else Confidence.MEDIUM if best is Confidence.HIGH else Confidence.LOW
         return None
-    if not launches or not even or seen.busy is None or seen.busy >= _ALWAYS or seen.size_by != "sm":
+    if not launches or not even or seen.busy is None or seen.busy >= _ALWAYS:
+        return None
+    if seen.size_by == "memory":
+        hardly = (view.number("job.activity.memory") or 0.0) <= _HARDLY_MEMORY
+        return Confidence.LOW if hardly and seen.busy <= _RARE else None
+    if seen.size_by != "sm":
         return None
     if (view.number("job.activity.occupancy") or 1.0) > 2 * _FEW_THREADS:
         return None

@@ -9,6 +9,7 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     FED,
     FULL_CORE,
     LEAST_S,
+    PHASE,
     READS,
     SEVERAL_CORES,
     WELL_FED,
@@ -34,6 +35,15 @@ _LEAST_BUSY = 0.01
 #: Starting a kernel takes some 10 microseconds, large ones last longer than that: a thread that only starts them keeps
 #: the GPU busy for more than half of the time. One that does not has something else to do.
 _NOT_LAUNCHING = 0.35
+
+#: A GPU that one thread feeds too slowly is seen at full now and then only.
+_FULL_FOR_LONG = 0.4
+#: A program that starts touches the GPU for less than this, for some seconds.
+_TOUCHED, _START_S = 0.03, 8.0
+#: Helpers with less of a core each mostly wait.
+_MOSTLY_WAITS = 0.5
+#: A GPU that is given commands and small inputs gets less.
+_COPIED = 50e6
 
 _FEW = N_(
     "The GPU waits for data: it works {busy} of the time, while the {workers} loading processes have full cores "
@@ -64,10 +74,12 @@ def watch(view: View) -> Outcome:
         return Lacks(("job.activity.busy",))
     if seen.draws:
         return Lacks(("job.program.framework",))
-    if seen.seconds < LEAST_S:
+    if seen.seconds < LEAST_S or seen.starting:
         return Lacks(("job.program.seconds",))
     busy = busy_at_work(view) or seen.busy
-    if busy >= WELL_FED or busy < _LEAST_BUSY:
+    # Short steps may lie between the readings of the driver and be seen by the hardware counter.
+    counted = (seen.kernels or 0.0) if view.known("job.activity.sm") else 0.0
+    if busy >= WELL_FED or max(busy, counted) < _LEAST_BUSY:
         return CLEAR
     if seen.alone is not True and (seen.card_busy or 0.0) >= FED:
         return CLEAR  # the GPU is busy with somebody else's work
@@ -79,7 +91,10 @@ def watch(view: View) -> Outcome:
     if found is None:
         return CLEAR
     kind, confidence = found
-    confidence = lowered(cautious(confidence) if busy >= FED else confidence, seen)
+    if busy >= FED:
+        # What the program does itself may as well be another phase of it.
+        confidence = Confidence.LOW if kind == "inside" else cautious(confidence)
+    confidence = lowered(confidence, seen)
     values = {
         "kind": kind,
         "busy": part(busy),
@@ -129,18 +144,27 @@ def _limit(view: View, seen: Picture, busy: float) -> tuple[str, Confidence] | N
         # One thread at its limit may also be a loop that starts kernels, or phases of other work.
         if seen.workers or busy >= FED or seen.alone is not True:
             return None  # loading processes that are not at their limit keep up; others may take the GPU's time
+        if seen.size is None and busy < _TOUCHED and seen.seconds < _START_S:
+            return None  # a first touch of the GPU while it starts
         if seen.uneven:
-            once = 1 <= seen.gaps < 3 or (seen.turns is not None and seen.turns < 3)
+            active = view.number("job.phases.active")
+            phases = 1 <= seen.gaps < 3 and (active is None or active >= PHASE or (seen.turns or 0) < 4)
+            once = phases or (seen.turns is not None and seen.turns < 3)
             if once or seen.size not in ("full", None):
                 return None  # up and down once: more must be seen
+            if (view.number("job.phases.high") or 0.0) >= _FULL_FOR_LONG:
+                return None  # at full for seconds, then at rest: rather phases of other work
             return "inside", Confidence.MEDIUM if seen.size == "full" else Confidence.LOW
         if not seen.large:
-            return None
+            data = seen.size == "full" and (seen.rate or 0.0) >= DATA_RATE and busy <= _NOT_LAUNCHING
+            return ("inside", Confidence.LOW) if data else None
         if busy <= _NOT_LAUNCHING:
             return "inside", Confidence.LOW if seen.fill is None and seen.load is None else Confidence.MEDIUM
         return ("inside", Confidence.LOW) if (seen.rate or 0.0) >= DATA_RATE else None
-    if seen.workers >= 1 and seen.uneven and seen.size != "small":
-        return "unknown", Confidence.LOW
+    if seen.workers >= 1 and seen.uneven and seen.size != "small" and busy < FED:
+        # Helpers that work while nothing is copied prepare no data.
+        waits = seen.workers_cores < _MOSTLY_WAITS * seen.workers
+        return ("unknown", Confidence.LOW) if waits or (seen.rate or 0.0) >= _COPIED else None
     return None
 
 

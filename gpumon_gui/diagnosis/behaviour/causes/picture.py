@@ -32,8 +32,15 @@ LARGE_FILL, LARGE_LOAD = 0.65, 0.45
 #: Starting kernels alone moves up to about 100 MB/s of commands to the GPU: more than this is data.
 DATA_RATE: Final = 150e6
 
+#: At least so busy the GPU is in phases of work between evaluations.
+PHASE: Final = 0.5
 #: Phases of work between evaluations last longer.
 _WORK_S: Final = 3.0
+
+#: Data for a GPU go in; what it answers is a tenth of that (H200: 6 %). GPUs that exchange data send what they get.
+_BOTH_WAYS: Final = 0.5
+#: The driver counts whole percents: busy shares that differ by one are even.
+_ONE_PERCENT: Final = 0.012
 
 _ORDER: Final = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
 
@@ -63,6 +70,7 @@ class Picture:
     workers_full: int
     reads: float | None
     rate: float | None
+    both_ways: bool
     copy_time: float | None
     link_share: float | None
     engine: float | None
@@ -71,6 +79,12 @@ class Picture:
     idle: float | None
     turns: int | None
     gaps: int
+    settled_s: float | None
+
+    @property
+    def starting(self) -> bool:
+        """Whether it took most of its GPU memory a moment ago: what was seen before is no work yet."""
+        return self.settled_s is not None and self.settled_s < LEAST_S
 
     @property
     def per_program(self) -> float | None:
@@ -81,6 +95,11 @@ class Picture:
     def uneven(self) -> bool:
         """Teeth: the busy share swings, or falls to nothing again and again."""
         return (self.variation or 0.0) >= 0.25 or (self.idle or 0.0) >= 0.15
+
+    def even(self, most: float) -> bool:
+        """Whether the busy share varies by at most so much of itself, or not more than its counter can tell."""
+        varies = self.variation or 0.0
+        return varies <= most or varies * (self.busy or 0.0) <= _ONE_PERCENT
 
     @property
     def workers_are_the_limit(self) -> bool:
@@ -129,6 +148,7 @@ def look(view: View) -> Picture:
         workers_full=count("job.cpu.workers_full"),
         reads=number("job.cpu.read_bytes_per_s"),
         rate=max(rates, default=None),
+        both_ways=len(rates) == 2 and min(rates) >= _BOTH_WAYS * max(rates),
         copy_time=number("job.transfers.time"),
         link_share=number("job.transfers.link_share"),
         engine=number("job.transfers.engine"),
@@ -137,6 +157,7 @@ def look(view: View) -> Picture:
         idle=number("job.phases.idle"),
         turns=None if number("job.phases.turns") is None else count("job.phases.turns"),
         gaps=count("job.phases.gaps"),
+        settled_s=number("job.memory.settled_s"),
     )
 
 
@@ -145,7 +166,7 @@ def transfer_confidence(seen: Picture) -> Confidence | None:
 
     Traffic alone proves nothing: copies beside kernels cost nothing. The GPU must be seen to wait for them.
     """
-    if seen.busy is None:
+    if seen.busy is None or (seen.devices > 1 and seen.both_ways):
         return None
     time = max(seen.copy_time or 0.0, seen.link_share or 0.0, seen.engine or 0.0, seen.copies or 0.0)
     if seen.kernels is not None:
@@ -174,7 +195,7 @@ def pauses(view: View) -> bool:
     length, part = view.number("job.phases.gap_s"), view.number("job.phases.gap_share")
     if gaps is None or active is None or length is None or part is None:
         return False
-    if gaps < 1 or active < 0.5 or length < 1.5 or not 0.05 <= part <= 0.9:
+    if gaps < 1 or active < PHASE or length < 1.5 or not 0.05 <= part <= 0.9:
         return False
     period = view.number("job.phases.period_s")
     if period is not None and period - length < min(_WORK_S, length):
@@ -210,7 +231,7 @@ def lowered(confidence: Confidence, seen: Picture) -> Confidence:
     """One step less for little time, and for a GPU that may be shared; at most medium where only the driver's count per
     process is left."""
     step = _ORDER.index(confidence)
-    step += seen.seconds < SURE_S
+    step += seen.seconds < SURE_S or seen.starting
     step += seen.alone is not True
     return _ORDER[min(step, len(_ORDER) - 1)]
 

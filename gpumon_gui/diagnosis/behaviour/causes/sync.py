@@ -55,7 +55,7 @@ def watch(view: View) -> Outcome:
         return Lacks(("job.program.seconds",))
     if not 0.01 <= seen.busy < WELL_FED or seen.devices > 1:
         return CLEAR
-    if seen.variation is None or seen.variation > _EVEN or pauses(view) or seen.gaps:
+    if seen.variation is None or not seen.even(_EVEN) or pauses(view) or seen.gaps:
         return CLEAR
     if seen.workers_cores >= 0.5 or (seen.reads or 0.0) >= READS or transfer_confidence(seen) is not None:
         return CLEAR

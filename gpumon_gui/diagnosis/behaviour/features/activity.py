@@ -119,21 +119,23 @@ def _waiting_power(scene: Scene, work: Work) -> float | None:
     clocks = whole.series.get("clock_sm_mhz")
     if power is None or busy is None or work.alone is False:
         return None
-    idle = _at_rest(busy, scene.whole.times_s)
+    waits = busy <= 0.01
     if clocks is not None:
         usual = middle(work.track.series.get("clock_sm_mhz"))
         if usual:
-            idle &= np.abs(clocks - usual) <= 0.2 * usual
+            # Before a program opened it, the card slept.
+            waits &= np.abs(clocks - usual) <= 0.2 * usual
+    idle = _at_rest(waits, scene.whole.times_s)
     there = power[idle & np.isfinite(power)]
     return level(there, 0.25) if len(there) >= 3 else None
 
 
-def _at_rest(busy: Series, times_s: Series) -> npt.NDArray[np.bool_]:
-    """Where nothing has run for as long as the power looks back, and will not in the next sample."""
-    rest = np.zeros(len(busy), dtype=np.bool_)
+def _at_rest(waits: npt.NDArray[np.bool_], times_s: Series) -> npt.NDArray[np.bool_]:
+    """Where it has waited for as long as the power looks back, and will in the next sample."""
+    rest = np.zeros(len(waits), dtype=np.bool_)
     since: float | None = None
-    for index, value in enumerate(busy):
-        if not value <= 0.01:
+    for index, value in enumerate(waits):
+        if not value:
             since = None
         elif since is None:
             since = times_s[index]

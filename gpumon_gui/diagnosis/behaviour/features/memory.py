@@ -16,6 +16,8 @@ from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, ProcessTrack, Ser
 from gpumon_gui.diagnosis.behaviour.work import Work, per_process, work_of
 
 _MIB: Final = float(1 << 20)
+#: A program that has set itself up holds about what it holds at work.
+_MOST_OF_IT: Final = 0.75
 #: A rise to speak of: allocators take memory in pieces of 2 to 20 MiB (PyTorch's CUDACachingAllocator), and a cuDNN
 #: work space that comes later is one or two of those.
 _LEAST_RISE: Final = 64 * _MIB
@@ -58,7 +60,8 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     Kendall's), ``full_in_s``; ``constant``: changed by less than 1 % (since the step that made most of it);
     ``first_step_share``: how much of today's level came in one step between two samples, where the start was seen;
     ``dedicated_share``, ``shared_bytes``, ``shared_growth_bytes``, ``shared_source`` of memory that is the computer's,
-    ``power_share``. Values are of the steady part, ``used_bytes`` and ``free_bytes`` of its end.
+    ``power_share``. ``settled_s``: since when the job holds most of what it holds now, where that was seen. Values are
+    of the steady part, ``used_bytes`` and ``free_bytes`` of its end.
     """
     if scene.job is None:
         return {}
@@ -82,7 +85,27 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "others_work": others or None,
         "cpu_cores": _rounded(_sum(scene, "process_cpu"), 3),
         "read_bytes_per_s": _rounded(_sum(scene, "process_read_bytes_per_s"), 0),
+        "settled_s": _rounded(_settled_s(scene), 1),
     }
+
+
+def _settled_s(scene: Scene) -> float | None:
+    """Seconds since its memory was last below three quarters of today's; None when that was not seen."""
+    assert scene.whole_job is not None
+    held = np.zeros(len(scene.whole))
+    for key in scene.whole_job.devices:
+        level = per_process(scene.whole_job, key, "process_memory_bytes")
+        if level is None:
+            return None
+        there = np.flatnonzero(~np.isnan(level))
+        if not there.size:
+            continue
+        # Before its first memory a process is not listed; later gaps are lost readings.
+        filled = level[there[np.maximum(np.searchsorted(there, np.arange(len(level)), side="right") - 1, 0)]]
+        filled[: there[0]] = 0.0
+        held = held + filled
+    below = np.flatnonzero(held < _MOST_OF_IT * held[-1])
+    return float(scene.whole.times_s[-1] - scene.whole.times_s[below[-1]]) if below.size else None
 
 
 def _others_work(scene: Scene, works: Mapping[Any, Work]) -> bool:
@@ -168,6 +191,8 @@ def _growth(
         kind = "slowing"
     elif rising < _RISING_PARTS * len(steps):
         kind = "step"
+    elif _stopped(times_s, level, rise):
+        kind = "slowing"
     elif _loads(track, work, rise / span):
         kind = "loading"
     else:
@@ -181,6 +206,17 @@ def _growth(
     if kind in ("steady", "steps") and free is not None and per_s > 0:
         facts["full_in_s"] = round(free / per_s)
     return facts
+
+
+def _stopped(times_s: Series, level: Series, rise: float) -> bool:
+    """Whether the last rise is longer ago than such rises are apart."""
+    there = ~np.isnan(level)
+    times = times_s[there]
+    moments = times[1:][np.diff(level[there]) > 0.01 * rise]
+    if len(moments) < 3:
+        return False
+    usual = float(np.median(np.diff(moments)))
+    return bool(times[-1] - moments[-1] > 2 * max(usual, float(np.median(np.diff(times)))))
 
 
 def _steps(times_s: Series, level: Series) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -13,10 +13,14 @@ from gpumon_gui.diagnosis.behaviour.jobs import Job
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import level, mean, rounded, share, smooth, total, variation
 from gpumon_gui.diagnosis.behaviour.window import Series, Window
-from gpumon_gui.diagnosis.behaviour.work import busy_anywhere, work_of
+from gpumon_gui.diagnosis.behaviour.work import Work, busy_anywhere, work_of
 
 #: NVML's utilization looks back up to a second: what is shorter is smeared and belongs to the steps of the work.
 _WINDOW_S: Final = 1.0
+#: Pauses are looked for in less smoothed figures: what NVML's window and another one leave of two seconds is no pause.
+_STEP_S: Final = 0.5
+#: From so far apart on readings may miss what happens between them; power at rest against that at work.
+_FAR_APART_S, _FALLS_TO = 0.5, 0.8
 #: A pause that a user sees in a graph; shorter ones are steps.
 LEAST_GAP_S: Final = 1.5
 
@@ -48,7 +52,8 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "high_level": rounded(level(slow, 0.9)),
         "turns": _turns(busy),
     }
-    resting = _resting(slow, window.times_s)
+    resting = _resting(smooth(busy, window.times_s, _STEP_S), window.times_s)
+    resting = _seen_in_power(window, works, resting)
     gaps = _runs(resting, window.times_s)
     if not gaps:
         return {**facts, "gaps": 0}
@@ -64,6 +69,21 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "active": rounded(_between(busy, resting, window.times_s)),
         **_in_both(window, job, resting),
     }
+
+
+def _seen_in_power(window: Window, works: Sequence[Work], resting: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Without the pauses that only chance shows: readings far apart look at a fraction of their second each, while the
+    power of a board is the average of one and falls with a pause."""
+    power = works[0].of_device("power_w")
+    if window.interval_s < _FAR_APART_S or power is None:
+        return resting
+    real = resting.copy()
+    at_work = mean(power[~resting])
+    for a, b in _runs(resting, window.times_s, 0.0):
+        there = mean(power[a:b])
+        if at_work is not None and there is not None and there > _FALLS_TO * at_work:
+            real[a:b] = False
+    return real
 
 
 def _turns(busy: Series) -> int:
