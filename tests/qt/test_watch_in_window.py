@@ -20,6 +20,7 @@ from gpumon_gui.bridge.alerts import AlertCentre
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.bridge.watching import CAPACITY, MOST, Program, Watched, WatchWorker, can_be_watched
+from gpumon_gui.core import messages
 from gpumon_gui.core.model import ProcessPresence, ProcessSample, Sample
 from gpumon_gui.diagnosis.behaviour.watcher import Turn, Watcher
 from gpumon_gui.diagnosis.finding import Confidence, Finding, Severity
@@ -30,6 +31,7 @@ from gpumon_gui.ui.theme import Scheme, Theme
 from gpumon_gui.ui.widgets import watch_panel
 from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 from tests.qt.test_main_window import RecordingOrigin
+from tests.qt.test_stretch import LONGER, Longer, cut, settle
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, HEALTHY
 from tests.unit.diagnosis.workloads import KEY, PID, record, then
 
@@ -683,6 +685,34 @@ def test_what_could_not_be_judged_is_told(watches: Watches, see: Callable[[Seque
     assert "Whether heat holds the clocks down. Not known: Clocks under load." in panel.open_text
     panel.not_evaluated.line.click()
     assert panel.not_evaluated.content.isVisible()
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN", LONGER])
+@pytest.mark.parametrize(("width", "height"), [(900, 600), (1280, 800), (1600, 900)])
+def test_no_text_of_the_panel_is_cut(
+    watches: Watches,
+    window: MainWindow,
+    translation: Translation,
+    see: Callable[[Sequence[Sample]], None],
+    monkeypatch: pytest.MonkeyPatch,
+    language: str,
+    width: int,
+    height: int,
+) -> None:
+    window.resize(width, height)
+    watches.watch(program_of(LOADING[0]))
+    see(LOADING)
+    if language == LONGER:
+        monkeypatch.setitem(messages._state, "catalogue", Longer())
+        window.retranslate()
+    else:
+        translation.set_language(language)
+    panel = panel_of(watches)
+    for fold in (panel.turns, panel.not_evaluated, *(other.fold for other in panel.others)):
+        fold.set_open(True)
+    settle()
+    assert cut(panel) == []
+    assert not panel.body.horizontalScrollBar().isVisible()
 
 
 # -- recordings
