@@ -52,6 +52,7 @@ class Arguments:
     screenshot: Screenshot | None = None
     tray: bool = False  #: start hidden in the tray, and stay there when the window is closed
     history: Path | None = None  #: show this history file, and write none
+    watch: int | None = None  #: watch this process as soon as it is seen
     welcome: bool = False  #: show the page of the first start
 
 
@@ -101,6 +102,7 @@ def _parser() -> _Parser:
         "--history", metavar="FILE", type=_existing, help=_("show this history file (history.db) and keep none")
     )
     parser.add_argument("--welcome", action="store_true", help=_("show the page of the first start"))
+    parser.add_argument("--watch", metavar="PID", type=_pid, help=_("watch this process as soon as it is seen"))
     parser.add_argument("--lang", choices=LANGUAGES, help=_("language; default: as in the settings"))
     parser.add_argument("--theme", choices=THEMES, help=_("colours; default: as in the settings"))
     parser.add_argument("--page", choices=PAGES, help=_("page to open"))
@@ -143,6 +145,12 @@ def _existing(text: str) -> Path:
             raise argparse.ArgumentTypeError(_("there is no file {file}").format(file=shown(path))) from error
         raise argparse.ArgumentTypeError(str(error)) from error
     return path
+
+
+def _pid(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 1 << 32):
+        raise argparse.ArgumentTypeError(_("“{text}” is no process id").format(text=text))
+    return int(text)
 
 
 def _seconds(text: str) -> float:

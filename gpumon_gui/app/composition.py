@@ -77,7 +77,9 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     if bar is None and arguments.screenshot is None:  # what is played happened long ago
         alerts = Alerts(window, feed, theme, translation, settings)
         keeping.mark_alerts(alerts)
-    Watches(window, feed, translation, keeping, alerts)
+    watches = Watches(window, feed, translation, keeping, alerts)
+    if arguments.watch is not None:
+        watches.watch_when_seen(arguments.watch)
     faults = Faults(window, log.last_lines)
     signals = EndSignals()
     window.closing.connect(ending.leave)

@@ -11,7 +11,7 @@ from gpumon_gui.app.alerts import Alerts
 from gpumon_gui.app.keeping import VERDICT, Keeping
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.translation import Translation
-from gpumon_gui.bridge.watching import MOST, SHARE, Program, Watched, Watching
+from gpumon_gui.bridge.watching import INTERVAL_S, MOST, SHARE, Program, Watched, Watching, can_be_watched
 from gpumon_gui.core.messages import N_, _, ngettext
 from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.diagnosis.alerts.alert import Alert
@@ -50,6 +50,7 @@ class Watches(QObject):
         self._keeping = keeping
         self._alerts = alerts
         self._told: dict[Program, int] = {}
+        self._wanted_pid: int | None = None
         self.watching = Watching(feed, _recorded if window.is_recorded else given_here, self, share=share)
         self.watching.changed.connect(self._on_changed)
         self.watching.pids_changed.connect(self._on_pids)
@@ -93,6 +94,20 @@ class Watches(QObject):
         by_keyboard = self._window.testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
         reason = Qt.FocusReason.ShortcutFocusReason if by_keyboard else Qt.FocusReason.OtherFocusReason
         panel.card.setFocus(reason)  # what had it is on another page now
+
+    def watch_when_seen(self, pid: int) -> None:
+        """Watch a process from the first sample on that lists it; it is read from now on."""
+        self._wanted_pid = pid
+        self._window.set_watched((pid,), INTERVAL_S)
+        self._feed.sample_taken.connect(self._on_awaited)
+
+    @Slot(object)
+    def _on_awaited(self, sample: Sample) -> None:
+        for process in sample.processes:
+            if process.pid == self._wanted_pid and can_be_watched(process):
+                self._feed.sample_taken.disconnect(self._on_awaited)
+                self.watch(Program.of(process))
+                return
 
     def _select_device(self, program: Program) -> None:
         sample = self._feed.latest

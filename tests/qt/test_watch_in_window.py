@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.replaying import ReplayOrigin, demo_recording
@@ -239,6 +239,36 @@ def test_a_gpu_without_programs_says_so(window: MainWindow, watches: Watches, fe
     assert not action.isEnabled()
     page._programs.triggered.emit(action)
     assert watches.watching.watched == ()
+
+
+def test_one_that_was_asked_for_at_the_start_is_watched_when_it_is_seen(
+    watches: Watches, origin: RecordingOrigin, feed: Feed
+) -> None:
+    watches.watch_when_seen(PID)
+    assert asked(origin) == (PID,)  # or it might never be listed
+    feed.push(without(LOADING[0]))
+    assert not watches.watching.watched
+    feed.push(LOADING[1])
+    assert [one.program.pid for one in watches.watching.watched] == [PID]
+    watches.watching.stop(watches.watching.watched[0].program)
+    feed.push(LOADING[2])
+    assert not watches.watching.watched
+
+
+def test_watching_again_and_again_leaves_nothing_behind(watches: Watches, feed: Feed, qtbot: QtBot) -> None:
+    program = program_of(LOADING[0])
+    watches.watch(program)
+    panel = panel_of(watches)
+    thread, widgets = watches.watching._thread, len(panel.findChildren(QWidget))
+    for _time in range(10):
+        watches.watch(program)
+        feed.push(LOADING[0])
+        watches.watching.stop(program)
+    assert watches.watching._thread is thread
+    assert len(panel.findChildren(QWidget)) == widgets
+    worker = watches.watching._worker
+    assert worker is not None
+    qtbot.waitUntil(lambda: not worker._queue and not worker._followed, timeout=5000)
 
 
 def test_what_has_ended_cannot_be_watched(window: MainWindow, watches: Watches, feed: Feed) -> None:

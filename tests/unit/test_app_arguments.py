@@ -25,7 +25,7 @@ def test_without_options_the_real_machine_is_shown() -> None:
 def test_everything_at_once(tmp_path: Path) -> None:
     shot = tmp_path / "图.png"
     words = ["--demo", "--lang", "zh_CN", "--theme", "dark", "--page", "processes"]
-    words += ["--screenshot", str(shot), "--after", "1.5", "--size", "1280x800"]
+    words += ["--screenshot", str(shot), "--after", "1.5", "--size", "1280x800", "--watch", "4711"]
     found = parse(words)
     assert found == Arguments(
         demo=True,
@@ -33,6 +33,7 @@ def test_everything_at_once(tmp_path: Path) -> None:
         theme="dark",
         page="processes",
         screenshot=Screenshot(shot, 1.5, (1280, 800)),
+        watch=4711,
     )
 
 
@@ -82,6 +83,8 @@ def test_a_link_to_itself_is_told(tmp_path: Path) -> None:
         (["--screenshot", "x.png", "--size", "wide"], "wide is not a size"),
         (["--screenshot", "x.png", "--size", "10x10"], "10x10 is not between"),
         (["--screenshot", "x.png", "--size", "99999x800"], "99999x800 is not between"),
+        (["--watch", "python"], "“python” is no process id"),
+        (["--watch", "0"], "“0” is no process id"),
         (["--frobnicate"], "--frobnicate"),
         (["--scre", "x.png"], "--scre"),
     ],
