@@ -79,6 +79,7 @@ def parse(argv: Sequence[str]) -> Arguments:
         shot,
         found.tray,
         found.history,
+        found.watch,
         found.welcome,
     )
 
