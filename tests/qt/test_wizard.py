@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.arguments import Arguments
@@ -22,6 +22,7 @@ from gpumon_gui.bridge.diagnosis_job import DiagnosisJob
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.core import messages
 from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis.finding import Diagnosis
 from gpumon_gui.diagnosis.gateway import Command, Gateway, Ran
@@ -43,6 +44,7 @@ from tests.qt.test_main_window import (  # noqa: F401 - fixtures
     translation,
     window,
 )
+from tests.qt.test_stretch import LONGER, Longer, cut, settle
 
 MACHINE = Path(__file__).parents[1] / "machines" / "h200-torch-linux"
 TOO_OLD = (
@@ -470,37 +472,42 @@ def test_every_page_follows_the_language(desk: Desk, translation: Translation, m
     desk.until(lambda: wizard.report.text.toPlainText() not in ("", english))
 
 
-@pytest.mark.parametrize("size", [(720, 480), (2560, 1440)])
-def test_small_and_large_windows_show_every_button(desk: Desk, size: tuple[int, int], machine: Machine) -> None:
+@pytest.mark.parametrize("size", [(720, 480), (900, 600), (2560, 1440)])
+@pytest.mark.parametrize("name", ["en", "zh_CN", LONGER])
+def test_small_and_large_windows_show_every_text_and_button(
+    desk: Desk,
+    size: tuple[int, int],
+    name: str,
+    machine: Machine,
+    translation: Translation,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    translation.set_language("en" if name == LONGER else name)
+    if name == LONGER:
+        monkeypatch.setitem(messages._state, "catalogue", Longer())
+    desk.window.retranslate()
     desk.window.resize(*size)
     wizard = desk.open()
-    for page in (CHOOSE, FINDINGS, REPORT):
+    for page in (CHOOSE, FINDINGS, HELP, REPORT):
         if page == FINDINGS:
             desk.click(wizard.next_button)
-            desk.until(lambda: wizard.page == FINDINGS)
+            desk.until(lambda: wizard.page == FINDINGS and wizard.findings.cards[0].is_open)
+        elif page == HELP:
+            wizard.findings.cards[0].help_button.click()
         elif page == REPORT:
+            wizard.go_back()
             desk.click(wizard.next_button)
             desk.until(lambda: wizard.report.text.toPlainText() != "")
-        QApplication.processEvents()
+        settle()
         for button in (wizard.back_button, wizard.next_button):
-            corner = button.mapTo(desk.window, button.rect().bottomRight())
-            assert desk.window.rect().contains(corner)
+            if button.isVisible():
+                assert desk.window.rect().contains(button.mapTo(desk.window, button.rect().bottomRight()))
         assert cut(wizard) == []
-
-
-def cut(root: QWidget) -> list[str]:
-    """The texts that are wider than their place."""
-    found = []
-    for widget in root.findChildren(QWidget):
-        if not widget.isVisible():
-            continue
-        if isinstance(widget, QAbstractButton) and widget.text() and widget.width() < widget.sizeHint().width():
-            if not widget.hasHeightForWidth():
-                found.append(widget.text())
-        elif isinstance(widget, QLabel) and not widget.wordWrap() and widget.width() < widget.sizeHint().width() - 1:
-            found.append(widget.text())
-    return found
+    wizard.go_back()
+    wizard.go_back()
+    settle()
+    assert cut(desk.page.overview) == []
 
 
 # -- what is kept

@@ -60,15 +60,17 @@ class ReportPage(QWidget):
         self._intro = wrapped(theme, parent=self)
         self._group = QButtonGroup(self)
         self.forms: dict[str, Radio] = {}
-        row = QHBoxLayout()
-        row.setSpacing(L)
+        row = self._choices = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        row.setSpacing(S)
         for suffix, _label in FORMATS:
             button = Radio(theme, self)
             button.setObjectName(suffix)
             self._group.addButton(button)
             self.forms[suffix] = button
             row.addWidget(button)
-        row.addStretch(1)
+        choices = QHBoxLayout()
+        choices.addLayout(row)
+        choices.addStretch(1)
         self.forms[".html"].setChecked(True)
         self._group.buttonClicked.connect(self._on_form)
         self._text_title = QLabel(self)
@@ -102,7 +104,7 @@ class ReportPage(QWidget):
         column.setSpacing(S)
         column.addWidget(self.message)
         column.addWidget(self._intro)
-        column.addLayout(row)
+        column.addLayout(choices)
         column.addSpacing(S)
         column.addLayout(self._both, 1)
         self.retranslate()
@@ -164,6 +166,7 @@ class ReportPage(QWidget):
         if shown is not None:
             self.show_preview(shown)
         self._tell()
+        self._fit()
 
     def _tell(self) -> None:
         shown = self._shown
@@ -188,5 +191,11 @@ class ReportPage(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        wide, high = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        needed = sum(button.sizeHint().width() + S for button in self.forms.values()) + 2 * L
+        self._choices.setDirection(high if needed > self.width() else wide)
         narrow = self.width() < _NARROW
-        self._both.setDirection(QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight)
+        self._both.setDirection(high if narrow else wide)
