@@ -24,6 +24,8 @@ WINDOWS: dict[str, str] = {
     "tests/unit/test_nvml_source.py::test_in_a_container_the_cards_of_others_neither_show_up": _KERNEL_FILES,
     "tests/unit/test_nvml_source.py::test_a_new_card_on_the_bus_is_taken_up": _KERNEL_FILES,
     "tests/unit/test_nvml_source.py::test_a_sleeping_card_beside_a_busy_one_is_not_touched": _KERNEL_FILES,
+    "tests/unit/test_nvml_source.py::test_a_card_that_could_sleep_is_let_go_unless": _KERNEL_FILES,
+    "tests/unit/test_nvml_source.py::test_a_sleeping_card_is_woken_for_who_wants_it": _KERNEL_FILES,
     "tests/unit/test_nvml_source.py::test_the_bus_knows_a_card_that_was_lost_before_it_said": _KERNEL_FILES,
     "tests/unit/test_synthetic.py::test_the_user_sees_what_is_so[laptop-hybrid]": _KERNEL_FILES,
     "tests/unit/test_synthetic.py::test_the_user_sees_what_is_so[mixed-vendors]": _KERNEL_FILES,
