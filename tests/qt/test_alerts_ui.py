@@ -18,7 +18,7 @@ from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.diagnosis.alerts.alert import Alert
 from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
-from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.theme import Text, Theme
 from gpumon_gui.ui.tray.icon import Tray
 from tests.behaviour_samples import DESKTOP, FULL, GIB, IDLE, LAPTOP, Program, story
 from tests.qt.test_main_window import RecordingOrigin
@@ -69,6 +69,14 @@ def test_an_alert_is_counted_told_and_listed(bench: Bench) -> None:
     assert bench.alerts.centre.unread == 0
     QTest.keyClick(panel.list, Qt.Key.Key_Escape)
     assert not panel.isVisible()
+
+
+def test_the_number_on_the_bell_leaves_the_captions_as_large_as_they_are(bench: Bench) -> None:
+    before = bench.theme.font(Text.CAPTION).pointSizeF()
+    bench.heat()
+    for _ in range(3):
+        bench.alerts.bell.grab()
+    assert bench.theme.font(Text.CAPTION).pointSizeF() == before
 
 
 def test_a_click_leads_to_the_device(bench: Bench) -> None:

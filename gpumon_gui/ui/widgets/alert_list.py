@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QDate, QDateTime, QEvent, QLocale, QPoint, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.alerts import AlertCentre
@@ -57,7 +57,7 @@ class Bell(FlatButton):
         colours = self._theme.colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        font = self._theme.font(Text.CAPTION)
+        font = QFont(self._theme.font(Text.CAPTION))  # a copy: the theme's own is everybody's
         font.setPointSizeF(max(6.0, font.pointSizeF() * 0.8))
         painter.setFont(font)
         height = QFontMetrics(font).height()
@@ -113,12 +113,13 @@ class AlertPanel(QFrame):
         box.addLayout(head)
         box.addWidget(self._empty)
         box.addWidget(self.list, 1)
+        self._box = box
         centre.changed.connect(self._fill)
         self._fill()
 
     def open_below(self, widget: QWidget) -> None:
         """Show the list at the right edge of a widget, within the screen."""
-        self.resize(QSize(_WIDTH, _HEIGHT if self.list.count() else self.sizeHint().height()))
+        self.resize(QSize(_WIDTH, _HEIGHT if self.list.count() else self._box.totalHeightForWidth(_WIDTH)))
         corner = widget.mapToGlobal(QPoint(widget.width(), widget.height()))
         area = widget.screen().availableGeometry()
         left = max(area.left(), min(corner.x() - self.width(), area.right() - self.width()))
