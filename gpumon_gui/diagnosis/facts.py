@@ -187,10 +187,11 @@ class View:
 
     def origin(self, path: str) -> Origin:
         """Where the fact at a path is from."""
-        full = self._prefix + (path.removeprefix("job.") if self.is_job else path)
-        while full:
-            found = self._origins.get(full)
-            if found is not None:
-                return found
-            full = full.rpartition(".")[0]
+        own = self._prefix + (path.removeprefix("job.") if self.is_job else path)
+        for full in (own, path):  # what an environment has not of its own is the machine's
+            while full:
+                found = self._origins.get(full)
+                if found is not None:
+                    return found
+                full = full.rpartition(".")[0]
         return Origin("facts")

@@ -97,3 +97,9 @@ def test_nothing_given_changes_nothing() -> None:
 def test_dropped_files_are_told_apart_by_name_and_head(name: str, content: str, kind: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content, encoding="utf-8")
     assert file_kind(tmp_path / name) == kind
+
+
+def test_what_an_environment_shares_with_the_machine_keeps_its_origin() -> None:
+    views = {view.subject: view for view in HERE.views()}
+    assert views["/a/bin/python"].origin("driver.version") == Origin("nvidia-smi")
+    assert views["/a/bin/python"].origin("torch.version") == Origin("facts")
