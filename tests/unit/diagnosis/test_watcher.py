@@ -303,3 +303,70 @@ def test_a_program_that_has_run_for_long_is_judged_soon_where_it_stays_off_the_g
     said = times(watched(old), old[0].utc_s)
     assert said[0][0] <= 20
     assert said[0][1] in ("code-runs-on-cpu", "workload-cpu-bound-by-environment")
+
+
+# -- programs that follow each other
+
+
+def followed(first: Sequence[Sample], second: Sequence[Sample]) -> list[Sample]:
+    """Another program begins where the first ended."""
+    gap_s = first[-1].monotonic_s + 0.2 - second[0].monotonic_s
+    return [
+        *first,
+        *(
+            replace(
+                sample,
+                monotonic_s=sample.monotonic_s + gap_s,
+                utc_s=sample.utc_s + gap_s,
+                processes=tuple(
+                    replace(
+                        process,
+                        pid=process.pid + 3000,
+                        ppid=process.ppid + 3000 if process.ppid is not None and process.ppid >= PID else process.ppid,
+                        uses=tuple(replace(use, pid=use.pid + 3000) for use in process.uses),
+                    )
+                    for process in sample.processes
+                ),
+            )
+            for sample in second
+        ),
+    ]
+
+
+def held(_now_s: float) -> Now:
+    return Now(held=6e10)
+
+
+def on_cpu(_now_s: float) -> Now:
+    return Now(held=0.0, main=9.0)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "codes"),
+    [
+        (held, on_cpu, ["gpu-memory-held-idle", "code-runs-on-cpu"]),
+        (held, HEALTHY, ["gpu-memory-held-idle", None]),
+        (HEALTHY, held, [None, "gpu-memory-held-idle"]),
+        (on_cpu, HEALTHY, ["code-runs-on-cpu", None]),
+        (FOUR_BUSY, TINY, ["input-pipeline-bound", "workload-too-small"]),
+    ],
+)
+def test_the_program_that_follows_has_its_own_verdict(first, second, codes) -> None:  # type: ignore[no-untyped-def]
+    samples = followed(record(first, seconds=40.0), record(second, seconds=35.0))
+    said = times(watched(samples, Watcher()), samples[0].utc_s)
+    assert [what for _when, what in said][:: len(said) - 1] == codes
+    assert 40 < said[-1][0] <= 62
+
+
+def test_when_all_have_ended_nothing_uses_the_gpu() -> None:
+    busy = record(HEALTHY, seconds=30.0)
+    idle = [replace(sample, processes=()) for sample in record(lambda _now_s: Now(held=0.0), seconds=30.0)]
+    samples = followed(busy, idle)
+    assert times(watched(samples, Watcher()), samples[0].utc_s)[-1][1] == "no-gpu-workload"
+
+
+def test_what_the_gpu_did_before_a_program_is_not_its_work() -> None:
+    samples = followed(record(HEALTHY, seconds=15.0), record(TINY, seconds=8.0))
+    later = next(job for job in jobs(samples, None) if job["subject"] == f"pid {PID + 3000}")
+    assert later["activity"]["busy"] < 0.3  # type: ignore[index]
+    assert later["program"]["seconds"] <= 8.0  # type: ignore[index]
