@@ -10,7 +10,7 @@ from threading import Event
 
 import psutil
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QWidget
@@ -312,6 +312,41 @@ class TestLive:
             desk.click(wizard.next_button)
         assert [one for one in psutil.Process().children(True) if "sleep" in one.name()] == []
 
+    def test_no_process_is_left_when_the_window_closes(self, desk: Desk, tmp_path: Path) -> None:
+        python = tmp_path / "python3"
+        python.write_text("#!/bin/sh\nsleep 300 & sleep 300\n", encoding="utf-8")
+        python.chmod(0o755)
+        desk.settings.set("diagnostics.interpreters", (str(python),))
+        wizard = desk.open()
+        desk.click(wizard.choose.none_button)
+        wizard.choose.environments.item(0).setCheckState(Qt.CheckState.Checked)
+        desk.click(wizard.next_button)
+        desk.until(lambda: any("sleep" in one.name() for one in psutil.Process().children(True)))
+        assert desk.window.close_down()
+        assert [one for one in psutil.Process().children(True) if "sleep" in one.name()] == []
+
+
+def test_other_pages_can_be_looked_at_meanwhile(desk: Desk, machine: Machine) -> None:
+    machine.held.clear()
+    wizard = desk.open()
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == RUNNING)
+    desk.window.show_page("processes")
+    desk.window.pages["processes"].focus_search()
+    focused = QApplication.focusWidget()
+    machine.held.set()
+    desk.until(lambda: wizard.page == FINDINGS)
+    assert QApplication.focusWidget() is focused  # nothing steals it
+    assert desk.window.page == "processes"
+    machine.held.clear()
+    desk.click(wizard.again_button)
+    desk.window.show_page("performance")
+    desk.click(desk.diagnosing.button)  # a check that runs is shown instead of a new one
+    assert desk.window.page == "diagnostics"
+    assert wizard.page == RUNNING
+    machine.held.set()
+    desk.until(lambda: wizard.page == FINDINGS)
+
 
 # -- again
 
@@ -600,3 +635,20 @@ def test_keys_alone_choose_and_start(desk: Desk) -> None:
     QTest.keyClick(box, Qt.Key.Key_Return)
     desk.until(lambda: wizard.page == FINDINGS)
     assert len({verdict.subject for verdict in found(wizard).verdicts}) == 1
+
+
+def test_showing_results_again_and_again_leaves_nothing_behind(desk: Desk, machine: Machine) -> None:
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    wizard = desk.checked()
+    result = wizard.findings.result
+    assert result is not None
+    counts = []
+    for _round in range(12):
+        wizard.findings.show_result(result)
+        for group in wizard.findings.groups.values():
+            group.set_open(True)
+        desk.until(lambda: wizard.findings.cards[0].is_open)
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+        settle()
+        counts.append(len(wizard.findChildren(QObject)))
+    assert counts[-1] == counts[2]
