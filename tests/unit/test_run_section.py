@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 from threading import Event
 
 import pytest
 
+from gpumon_gui.diagnosis import probe_scripts
 from gpumon_gui.diagnosis.environments.base import Environment, Kind
 from gpumon_gui.diagnosis.gateway import RESULT, Failure, Ran
 from gpumon_gui.diagnosis.probe_scripts.probe import MARK
@@ -108,3 +113,30 @@ def test_a_result_that_is_rubbish_gives_no_facts(result: bytes) -> None:
     gateway = FakeGateway("linux", {}, {}, {"/e/bin/python": Ran(0, result=result)})
     found = section(gateway, Environment("/e/bin/python", Kind.VENV, "e", "/e"))
     assert found.facts in ({}, {"torch": {"version": "1"}})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="on Windows a job ends what we started")
+@pytest.mark.parametrize("script", ["probe", "proof"])
+@pytest.mark.parametrize("hangs", ["threading.Event().wait()", "os.kill(os.getpid(), 19)"])
+def test_an_interpreter_that_hangs_does_not_outlive_us(script: str, hangs: str, tmp_path: Path) -> None:
+    if "kill" in hangs and not sys.platform.startswith("linux"):
+        pytest.skip("a stopped process ends with its parent on Linux only")
+    (tmp_path / "torch.py").write_text(f"import os, threading\nos.write(1, b'here')\n{hangs}\n")
+    (tmp_path / "result").touch()
+    words = [
+        sys.executable,
+        str(Path(probe_scripts.__file__).with_name(f"{script}.py")),
+        str(tmp_path / "result"),
+        "torch",
+    ]
+    us = subprocess.Popen(
+        [sys.executable, "-c", f"import subprocess; subprocess.run({words!r})"],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        stdout=subprocess.PIPE,
+    )
+    assert us.stdout is not None
+    with us.stdout:
+        assert us.stdout.read(4) == b"here"
+        us.kill()
+        us.wait()
+        assert us.stdout.read() == b""  # nobody holds its other end any more

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import sys
+import threading
 import time
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -684,11 +685,39 @@ SECTIONS = {
 }  # type: Dict[str, Callable[[Channel, str], None]]
 
 
+def guard(limit_s: float) -> None:
+    """End when the parent is gone or after the limit, whatever hangs. As in ``proof.py``."""
+    if sys.platform.startswith("linux"):
+
+        def end_with_parent() -> None:
+            import ctypes
+
+            ctypes.CDLL(None).prctl(1, 9, 0, 0, 0)  # PR_SET_PDEATHSIG, SIGKILL
+
+        attempt(end_with_parent)
+    parent = attempt(os.getppid)
+
+    def watch() -> None:
+        end = time.monotonic() + limit_s
+        while time.monotonic() < end and attempt(os.getppid) == parent:
+            threading.Event().wait(0.5)
+        os._exit(3)
+
+    thread = threading.Thread(target=watch)
+    thread.daemon = True
+    thread.start()
+
+
+#: Far beyond what anybody waits for a section.
+LIMIT_S = 900
+
+
 def main(arguments: List[str]) -> None:
     """Run one section. The exit code tells nothing: ``done`` does."""
     here = os.path.dirname(os.path.abspath(__file__)) if "__file__" in globals() else None
     sys.path[:] = [entry for entry in sys.path if here is None or os.path.abspath(entry or ".") != here]
     channel = Channel(arguments[0])
+    attempt(lambda: guard(LIMIT_S))
     SECTIONS[arguments[1]](channel, arguments[2] if len(arguments) > 2 else "")
     channel.done()
     sys.stdout.flush()

@@ -818,8 +818,15 @@ def idle(channel: Channel, path: str, number: int, seconds: float) -> None:
     channel.put(path + "phases.%d.end" % number, clocks())
 
 
+def end_with_parent() -> None:
+    """Linux: the kernel ends this process with its parent, even one that is stopped or hangs in a library."""
+    if sys.platform.startswith("linux"):
+        attempt(lambda: ctypes.CDLL(None).prctl(1, 9, 0, 0, 0))  # PR_SET_PDEATHSIG, SIGKILL
+
+
 def guard(limit_s: float) -> None:
     """End when the parent is gone or after the limit, whatever hangs: inside WSL nobody else can end this process."""
+    end_with_parent()
     parent = attempt(os.getppid)
 
     def watch() -> None:
