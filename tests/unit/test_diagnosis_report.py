@@ -13,7 +13,7 @@ from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.messages import set_language
 from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis.engine import diagnose
-from gpumon_gui.diagnosis.facts import Document, Origin
+from gpumon_gui.diagnosis.facts import Document, Origin, Signal
 from gpumon_gui.diagnosis.report import text
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.report.html import html
@@ -153,3 +153,24 @@ def test_names_of_others_do_not_steer_the_terminal(form: Callable[[dict[str, Any
     said = form(report(document, diagnose(document, RULES), RULES, NOW, None))
     assert "\x1b" not in said
     assert "PyTorch in /a\\x1b[2J\\nb/python cannot use the GPU." in said
+
+
+def test_what_has_a_verdict_is_not_called_unknown(made: dict[str, Any]) -> None:
+    (line,) = (line for line in text.summary(made).split("\n") if line.startswith("Causes that could not be judged"))
+    assert "PyTorch," not in line
+    assert "the program's output" in line
+
+
+@pytest.mark.parametrize("form", [text.terminal, text.markdown, html])
+def test_what_was_given_is_not_called_this_machine(form: Callable[[dict[str, Any]], str]) -> None:
+    printed = Signal("torch-no-driver", Origin("train.log", 3), "torch", text="Found no NVIDIA driver on your system.")
+    document = Document({}, signals=(printed,))
+    shown = form(report(document, diagnose(document, RULES), RULES, NOW, PRIVATE))
+    assert "driver-module-not-loaded" in shown
+    assert "this machine" not in shown
+    assert "give more" in shown
+
+
+def test_the_parts_of_the_explanation_have_names_in_html(made: dict[str, Any]) -> None:
+    page = html(made)
+    assert page.index("When this is wrong") < page.index(made["findings"][0]["help"]["wrong"][:20])

@@ -10,7 +10,7 @@ import jinja2
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.resources import resource_root
-from gpumon_gui.diagnosis.report import fact_words, text
+from gpumon_gui.diagnosis.report import fact_words, text, words
 
 
 def html(report: Mapping[str, Any]) -> str:
@@ -23,9 +23,10 @@ def html(report: Mapping[str, Any]) -> str:
         report=report,
         title=_("GPUMon report"),
         text={"evidence": _("Evidence"), "help": _("How this was decided"), "facts": _("All facts")},
+        help_parts=[(part, _(label)) for part, label in words.HELP],
         verdicts=text.verdicts(report),
         status=text.status,
-        subject=text.subject,
+        about=lambda name: text.about(name, report),
         fact=fact_words,
         summary=text.summary(report),
         sections=report.get("sections", ()),

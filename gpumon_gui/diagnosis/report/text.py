@@ -17,7 +17,7 @@ def terminal(report: Mapping[str, Any]) -> str:
     """What ``gpumon diagnose`` prints: verdicts, findings with evidence and advice, what was checked."""
     parts = ["\n".join(verdict["text"] for verdict in verdicts(report))]
     causes = [finding for finding in report["findings"] if finding["symptom_of"] is None]
-    parts += [_block(finding, report["findings"]) for finding in causes]
+    parts += [_block(finding, report) for finding in causes]
     parts += tables.terminal(report.get("sections", ()))
     parts.append(summary(report))
     return _harmless("\n\n".join(part for part in parts if part))
@@ -29,7 +29,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     lines += ["- " + verdict["text"].replace("\n", "  \n") for verdict in verdicts(report)]
     for finding in report["findings"]:
         lines += ["", f"## {finding['rank']}. {finding['title']}", ""]
-        lines.append(f"`{finding['code']}` · {status(finding)} · {subject(finding['subject'])}")
+        lines.append(f"`{finding['code']}` · {status(finding)}{about(finding['subject'], report)}")
         lines += ["", f"**{_('Evidence')}**", ""]
         lines += [f"- `{evidence_line(evidence)}`" for evidence in finding["evidence"]]
         if finding["advice"]:
@@ -78,6 +78,13 @@ def subject(name: str) -> str:
     ) or printable(name)
 
 
+def about(name: str, report: Mapping[str, Any]) -> str:
+    """`` · this machine``; nothing where a log, a script or a profile was given: it may be from any machine."""
+    if name == "machine" and not _is_of_machine(report) and not watch.is_watch(report):
+        return ""
+    return f" · {subject(name)}"
+
+
 def evidence_line(evidence: Mapping[str, Any]) -> str:
     """``GPU busy: 16 % (…)``, ``torch.cuda_build: null (probe)`` or, from a log, the line and its number."""
     place = f"{evidence['source']}:{evidence['line']}" if "line" in evidence else evidence["source"]
@@ -103,23 +110,39 @@ def summary(report: Mapping[str, Any]) -> str:
         elif _healthy(report):
             lines.append(_(words.NOTHING_WRONG))
         else:
-            on_machine = "environments" in report["facts"]
             if not report["findings"]:  # good to know may be the whole answer: no GPU in this machine
                 lines.append(_(words.NOTHING_FOUND))
-            lines.append(_(words.NEXT_ON_MACHINE if on_machine else words.NEXT_IN_LOG))
+            lines.append(_(words.NEXT_ON_MACHINE if _is_of_machine(report) else words.NEXT_IN_LOG))
     clear = {entry["code"] for entry in report["clear"]}
     if clear:
         lines.append(_(words.CHECKED).format(count=len(clear)))
     answered = clear | {finding["code"] for finding in report["findings"]}
     entries = [entry for entry in report["not_evaluated"] if entry["code"] not in answered]
     if entries:
-        roots = {fact.partition(".")[0] for entry in entries for fact in entry["missing"]}
+        roots = {fact.partition(".")[0] for entry in entries for fact in entry["missing"]} - _known_roots(report)
         topics = _(", ").join(_(words.TOPIC.get(root, root)) for root in sorted(roots))
-        lines.append(_(words.NOT_EVALUATED).format(count=len({entry["code"] for entry in entries}), facts=topics))
+        said = words.NOT_EVALUATED if topics and _is_of_machine(report) else words.NOT_JUDGED
+        lines.append(_(said).format(count=len({entry["code"] for entry in entries}), facts=topics))
+        if not _is_of_machine(report) and not watch.is_watch(report) and _(words.NEXT_IN_LOG) not in lines:
+            lines.append(_(words.NEXT_IN_LOG))
     if report["bugs"]:
         codes = ", ".join(sorted({bug["code"] for bug in report["bugs"]}))
         lines.append(_(words.FAULTS).format(codes=codes))
     return "\n".join(lines)
+
+
+def _is_of_machine(report: Mapping[str, Any]) -> bool:
+    """Whether a machine was looked at, not only what somebody gave."""
+    return "environments" in report["facts"]
+
+
+def _known_roots(report: Mapping[str, Any]) -> set[str]:
+    """The first parts of the paths of which something is known. Naming PyTorch as unknown beside its own verdict would
+    only puzzle."""
+    known = set(report["facts"])
+    for environment in report["facts"].get("environments", ()):
+        known |= set(environment)
+    return known
 
 
 def _harmless(text: str) -> str:
@@ -133,13 +156,13 @@ def _healthy(report: Mapping[str, Any]) -> bool:
     return any(one in ("proven", "claimed") for one in said) and all(one in _WORKS for one in said)
 
 
-def _block(finding: Mapping[str, Any], findings: list[Mapping[str, Any]]) -> str:
+def _block(finding: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     lines = [f"{finding['rank']}. {finding['title']}"]
-    lines.append(f"   {finding['code']} · {status(finding)} · {subject(finding['subject'])}")
+    lines.append(f"   {finding['code']} · {status(finding)}{about(finding['subject'], report)}")
     lines += [f"   - {evidence_line(evidence)}" for evidence in finding["evidence"]]
     for step in finding["advice"]:
         lines.append(f"   {step['text']}")
         lines += [f"       {line}" for line in step["command"].splitlines()]
-    symptoms = [other for other in findings if other["symptom_of"] == finding["code"]]
+    symptoms = [other for other in report["findings"] if other["symptom_of"] == finding["code"]]
     lines += [f"   ↳ {symptom['title']} ({symptom['code']})" for symptom in symptoms]
     return "\n".join(lines)

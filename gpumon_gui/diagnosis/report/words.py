@@ -37,6 +37,7 @@ UNLISTED = N_("a program that is not listed")
 NOTHING_WRONG = N_("Nothing wrong was found.")
 NOTHING_FOUND = N_("No cause was found, but not everything could be checked.")
 CHECKED = N_("Causes that were looked for and are not there: {count}")
+NOT_JUDGED = N_("Causes that could not be judged: {count}")
 NOT_EVALUATED = N_("Causes that could not be judged: {count}. Too little is known of: {facts}")
 #: What to do where nothing was found: on a machine, and with a log or a facts file.
 NEXT_ON_MACHINE = N_(
@@ -70,5 +71,13 @@ TOPIC: dict[str, str] = {
     "window": N_("the time that was watched"),
     **FRAMEWORK,
 }
+#: The parts of a rule's help, in the order in which they are read.
+HELP: tuple[tuple[str, str], ...] = (
+    ("what", N_("What is looked for")),
+    ("why", N_("Why it matters")),
+    ("how", N_("How it is decided")),
+    ("wrong", N_("When this is wrong")),
+    ("todo", N_("What to do")),
+)
 SYMPTOM = N_("a consequence of {code}")
 FAULTS = N_("Faults of GPUMon while judging (please report them): {codes}")
