@@ -162,6 +162,18 @@ def test_without_a_time_one_look_a_second_is_assumed_and_said(tmp_path: Path) ->
     assert "no timestamp" in found.meta["notice"]
 
 
+def test_more_gpus_than_a_machine_holds_are_left_out_and_said(tmp_path: Path) -> None:
+    lines = [f"2026/11/30 12:00:00.000, {index}, 5 %" for index in range(3000)]
+    recording = open_recording(write(tmp_path, "timestamp, index, utilization.gpu [%]", *lines))
+    assert len(recording.sample(0).inventory) == 128
+    assert "2872 lines that are no rows were left out" in recording.meta["notice"]
+
+
+def test_an_index_longer_than_python_reads_is_a_name(tmp_path: Path) -> None:
+    recording = open_recording(write(tmp_path, "index, utilization.gpu [%]", f"{'9' * 5000}, 5 %"))
+    assert recording.sample(0).inventory[0].index == 0
+
+
 def test_a_clock_that_was_set_back_does_not_turn_time_round(tmp_path: Path) -> None:
     lines = [row.replace(" 12:00:02", " 11:00:02").replace(" 12:00:03", " 11:00:03") for row in rows()]
     assert list(open_recording(write(tmp_path, HEADER, *lines)).times) == pytest.approx([0, 1, 2, 3])

@@ -154,7 +154,7 @@ def device_event(totals: Totals, device: int, name: str, start: float, length: f
     if isinstance(details, str) or name.startswith("Memcpy"):
         found = _DETAIL.findall(details) if isinstance(details, str) else []
         kinds = {value.lower() for key, value in found if key.startswith("kind")}
-        size = next((int(value[:18]) for key, value in found if key == "size" and value.isdigit()), 0)
+        size = next((int(value[:18]) for key, value in found if key == "size" and value.isdecimal()), 0)
         pinned = False if "pageable" in kinds else True if "pinned" in kinds else None
         totals.copy(device, _direction(name), start, length, size=size, pinned=pinned)
         return

@@ -40,6 +40,8 @@ SOURCE = "smi"
 #: Real lines have some 100 characters; whole queries 2,000. Eight GPUs over a day at one look a second: 70 MB.
 LONGEST_LINE: Final = 1 << 16
 MOST_BYTES: Final = 1 << 30
+#: More than a machine holds: rows of further ones are left out, and told as such.
+_MOST_GPUS: Final = 128
 #: How much of a file is looked at to tell what it is.
 HEAD_BYTES: Final = 1 << 16
 
@@ -274,7 +276,7 @@ class _Card:
             name=self.words.get("name") or "GPU",
             vendor="nvidia",
             kind=DeviceKind.UNKNOWN,
-            index=int(index) if index.isdecimal() else number,
+            index=int(index) if index.isdecimal() and len(index) <= 4 else number,
             pci_address=pci,
             uuid=uuid,
             sources=(SOURCE,),
@@ -390,6 +392,8 @@ class _Reader:
             if time_s is None:
                 return False
         card = self._place(cells, time_s)
+        if card is None:
+            return False
         index = len(self.times) - 1
         card.at(index)
         for at, take in self._takes:
@@ -397,8 +401,8 @@ class _Reader:
         self._rows += 1
         return True
 
-    def _place(self, cells: list[str], time_s: float | None) -> _Card:
-        """The card of a row; begins another look where the row belongs to one."""
+    def _place(self, cells: list[str], time_s: float | None) -> _Card | None:
+        """The card of a row; begins another look where the row belongs to one. None beyond the most cards."""
         stamp_s = time_s if time_s is not None else self._row_s
         if self._ids:
             identity: tuple[str, ...] = (cells[self._ids[0]].strip(),)
@@ -408,6 +412,8 @@ class _Reader:
             is_new = time_s is None or stamp_s - self._row_s > _SAME_LOOK_S
             place = 0 if is_new else len(self._seen)
             identity = (name, str(place))
+        if identity not in self.cards and len(self.cards) >= _MOST_GPUS:
+            return None
         if is_new or not len(self.times):
             self._seen.clear()
             if time_s is None:
