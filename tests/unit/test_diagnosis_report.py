@@ -174,3 +174,11 @@ def test_what_was_given_is_not_called_this_machine(form: Callable[[dict[str, Any
 def test_the_parts_of_the_explanation_have_names_in_html(made: dict[str, Any]) -> None:
     page = html(made)
     assert page.index("When this is wrong") < page.index(made["findings"][0]["help"]["wrong"][:20])
+
+
+def test_a_helper_sees_the_system_first_and_the_steps_are_numbered(made: dict[str, Any]) -> None:
+    lines = text.markdown(made).splitlines()
+    assert lines[4].startswith("Windows 11 · GPU: —")
+    steps = [line.partition(".")[0] for line in lines if line[:1].isdigit()]
+    assert steps[:3] == ["1", "2", "3"]
+    assert "Windows 11 · GPU: —" in html(made)

@@ -23,6 +23,7 @@ def html(report: Mapping[str, Any]) -> str:
         report=report,
         title=_("GPUMon report"),
         text={"evidence": _("Evidence"), "help": _("How this was decided"), "facts": _("All facts")},
+        machine=text.machine(report),
         help_parts=[(part, _(label)) for part, label in words.HELP],
         verdicts=text.verdicts(report),
         status=text.status,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpumon_gui.core.files import printable
+from gpumon_gui.core.formatters import DASH
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report import fact_words, tables, watch, words
 
@@ -26,6 +27,8 @@ def terminal(report: Mapping[str, Any]) -> str:
 def markdown(report: Mapping[str, Any]) -> str:
     """The report to paste into a forum."""
     lines = [f"# {_('GPUMon report')}", "", f"{report['program']} · {report['time_utc']}", ""]
+    if machine(report):
+        lines += [machine(report), ""]
     lines += ["- " + verdict["text"].replace("\n", "  \n") for verdict in verdicts(report)]
     for finding in report["findings"]:
         lines += ["", f"## {finding['rank']}. {finding['title']}", ""]
@@ -34,12 +37,24 @@ def markdown(report: Mapping[str, Any]) -> str:
         lines += [f"- `{evidence_line(evidence)}`" for evidence in finding["evidence"]]
         if finding["advice"]:
             lines += ["", "**" + _("What to do") + "**", ""]
-        for step in finding["advice"]:
-            lines.append(f"1. {step['text']}")
+        for number, step in enumerate(finding["advice"], start=1):
+            lines.append(f"{number}. {step['text']}")
             if step["command"]:
-                lines += ["", "   ```", *(f"   {line}" for line in step["command"].splitlines()), "   ```"]
+                inside = " " * len(f"{number}. ")
+                lines += ["", *(f"{inside}{line}" for line in ("```", *step["command"].splitlines(), "```")), ""]
     lines += tables.markdown(report.get("sections", ()))
     return _harmless("\n".join([*lines, "", summary(report), ""]))
+
+
+def machine(report: Mapping[str, Any]) -> str:
+    """What helpers ask first: the system, its GPUs and the driver; empty where no machine was looked at."""
+    facts = report["facts"]
+    system, driver = facts.get("os", {}), facts.get("driver", {})
+    if not _is_of_machine(report) or not system.get("name"):
+        return ""
+    gpus = ", ".join(str(gpu.get("name") or gpu.get("vendor") or "?") for gpu in facts.get("gpus", ())) or DASH
+    version = driver.get("version") or DASH
+    return f"{system['name']} · GPU: {gpus} · {_('Driver version')}: {version}"
 
 
 def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
