@@ -95,7 +95,7 @@ def save(folder: Path, values: Values) -> None:
         document = tomlkit.document()
         with contextlib.suppress(OSError, ValueError):
             _read(file)  # tomllib is the judge of what is TOML
-            document = tomlkit.parse(file.read_text(encoding="utf-8"))
+            document = tomlkit.parse(file.read_text(encoding="utf-8-sig"))  # Notepad may have put a mark in front
         for key in BY_KEY:
             _put(document, key, values.chosen.get(key))
     except OSError as error:

@@ -63,6 +63,15 @@ def test_comments_and_keys_of_a_newer_version_stay(tmp_path: Path) -> None:
     assert load(tmp_path).values.text("general.theme") == "dark"
 
 
+def test_a_file_saved_by_notepad_keeps_comments_and_keys_too(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes('# mine\r\n[general]\r\nfuture = "未来"\r\n'.encode("utf-8-sig"))
+    save(tmp_path, changed(general__theme="dark"))
+    text = (tmp_path / NAME).read_text(encoding="utf-8")
+    assert "# mine" in text
+    assert 'future = "未来"' in text
+    assert load(tmp_path).values.text("general.theme") == "dark"
+
+
 def test_one_wrong_entry_is_repaired_alone_and_told(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text('[general]\ntheme = "pink"\nlanguage = "zh_CN"\n[alerts]\nquiet_minutes = "ten"\n')
     loaded = load(tmp_path)
