@@ -33,6 +33,7 @@ from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
 from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.wizard.findings_page import folded
 from gpumon_gui.ui.wizard.given_box import MOST_SHOWN
 from gpumon_gui.ui.wizard.wizard import CHOOSE, FINDINGS, HELP, REPORT, RUNNING, Wizard
 from tests.qt.test_main_window import (  # noqa: F401 - fixtures
@@ -652,3 +653,15 @@ def test_showing_results_again_and_again_leaves_nothing_behind(desk: Desk, machi
         settle()
         counts.append(len(wizard.findChildren(QObject)))
     assert counts[-1] == counts[2]
+
+
+def test_symptoms_stand_below_their_cause() -> None:
+    def one(code: str, subject: str, symptom_of: str | None = None) -> dict[str, object]:
+        return {"code": code, "subject": subject, "symptom_of": symptom_of}
+
+    driver, other = one("driver", "machine"), one("build", "/a")
+    here, there = one("no-gpu", "/a", "driver"), one("no-gpu", "/b", "build")
+    deep, lost = one("slow", "/a", "no-gpu"), one("lost", "/b", "nobody")
+    causes, symptoms = folded([driver, other, here, there, deep, lost])
+    assert causes == [driver, other, there, lost]  # the build of another environment explains nothing here
+    assert symptoms == {("driver", "machine"): [here, deep]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWi
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.compare import Change
-from gpumon_gui.diagnosis.report import text
+from gpumon_gui.diagnosis.report import fact_words, text
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.command_box import CommandBox
@@ -35,7 +35,8 @@ def change_badge(change: Change | None) -> tuple[str, str]:
 
 
 class FindingCard(Fold):
-    """A finding of a report (its JSON form). ``symptoms`` are those that follow from it.
+    """A finding of a report (its JSON form). ``symptoms`` are those that follow from it, ``about`` gives a subject in
+    words, with a dot before.
 
     Signals:
         help_wanted(str): the code whose page shall open.
@@ -53,16 +54,18 @@ class FindingCard(Fold):
         changes: Mapping[tuple[str, str], Change],
         parent: QWidget | None = None,
         *,
+        about: Callable[[str], str],
         can_check: bool = True,
     ) -> None:
         super().__init__(theme, self._make_body, parent)
         self.finding = finding
         self._symptoms = symptoms
         self._changes = changes
+        self._about = about
         self._can_check = can_check
         self.commands: list[CommandBox] = []
         self.symptom_cards: list[FindingCard] = []
-        line = f"{text.status({**finding, 'symptom_of': None})} · {text.subject(finding['subject'])}"
+        line = text.status({**finding, "symptom_of": None}) + about(str(finding["subject"]))
         self.head.say(MARK.get(finding["severity"], "info"), finding["title"], line)
         self.head.set_badge(*change_badge(changes.get((finding["code"], finding["subject"]))))
 
@@ -93,7 +96,9 @@ class FindingCard(Fold):
             column.addSpacing(S)
             column.addWidget(self._title(_("This follows from it"), body))
             for symptom in self._symptoms:
-                card = FindingCard(self._theme, symptom, (), self._changes, body, can_check=self._can_check)
+                card = FindingCard(
+                    self._theme, symptom, (), self._changes, body, about=self._about, can_check=self._can_check
+                )
                 card.help_wanted.connect(self.help_wanted)
                 card.check_wanted.connect(self.check_wanted)
                 self.symptom_cards.append(card)
@@ -123,9 +128,8 @@ class FindingCard(Fold):
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(1, 3)
         for row, evidence in enumerate(self.finding["evidence"]):
-            what = QLabel(printable(str(evidence["what"])), parent)
+            what = QLabel(printable(fact_words.label(str(evidence["what"]))), parent)
             what.setTextFormat(Qt.TextFormat.PlainText)
-            what.setForegroundRole(what.foregroundRole())
             what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             value = wrapped(self._theme, parent=parent)
             value.setText(_shown_value(evidence))
@@ -177,7 +181,7 @@ class GoneCard(Fold):
 
 
 def _shown_value(evidence: Mapping[str, Any]) -> str:
-    value = " ".join(str(evidence["value"]).split())
+    value = fact_words.figure(str(evidence["what"]), " ".join(str(evidence["value"]).split()))
     value = printable(value)
     return value if len(value) <= _LONGEST else value[:_LONGEST] + "…"
 

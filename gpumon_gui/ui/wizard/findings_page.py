@@ -16,7 +16,7 @@ from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.diagnosis.ask import Result
 from gpumon_gui.diagnosis.compare import Change, Changed, compare
 from gpumon_gui.diagnosis.facts import MACHINE
-from gpumon_gui.diagnosis.report import tables, text, words
+from gpumon_gui.diagnosis.report import fact_words, tables, text, words
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
@@ -116,6 +116,10 @@ class FindingsPage(QWidget):
         column = content.column
         column.setContentsMargins(L, 0, L, XL)
         column.setSpacing(S)
+        if text.machine(made):
+            machine = wrapped(self._theme, Text.CAPTION, muted=True, parent=content)
+            machine.setText(text.machine(made))
+            column.addWidget(machine)
         for verdict in text.verdicts(made):
             banner = VerdictBanner(self._theme, verdict["verdict"], verdict["text"], content)
             self.banners.append(banner)
@@ -157,7 +161,7 @@ class FindingsPage(QWidget):
         content: QWidget,
     ) -> None:
         findings = made["findings"]
-        causes, symptoms = _folded(findings)
+        causes, symptoms = folded(findings)
         acting = [finding for finding in findings if finding["severity"] != "info"]
         title = _("No finding needs action")
         if acting:
@@ -167,9 +171,11 @@ class FindingsPage(QWidget):
         column.addSpacing(S)
         column.addWidget(self._heading(title, content))
         if not acting:
-            said = wrapped(self._theme, muted=True, parent=content)
-            said.setText(_plain_summary(made))
-            column.addWidget(said)
+            summary = _plain_summary(made)
+            if summary:
+                said = wrapped(self._theme, muted=True, parent=content)
+                said.setText(summary)
+                column.addWidget(said)
         for one in changed:
             if one.change in (Change.GONE, Change.UNKNOWN):
                 name = _(one.finding.title).format(**one.finding.values)
@@ -177,7 +183,14 @@ class FindingsPage(QWidget):
                 self.gone.append(gone)
                 column.addWidget(gone)
         for finding in causes:
-            card = FindingCard(self._theme, finding, symptoms.get(_key_of(finding), ()), changes, content)
+            card = FindingCard(
+                self._theme,
+                finding,
+                symptoms.get(_key_of(finding), ()),
+                changes,
+                content,
+                about=partial(text.about, report=made),
+            )
             card.help_wanted.connect(self.help_wanted)
             card.check_wanted.connect(self.check_wanted)
             if _key_of(finding) in self._open:
@@ -203,10 +216,13 @@ class FindingsPage(QWidget):
         if unknown:
             count = len(unknown)
             title = ngettext("{count} cause could not be judged", "{count} causes could not be judged", count)
-            topics = sorted({_topic(fact) for facts in unknown.values() for fact in facts})
-            line = _("Too little is known of: {facts}").format(facts=_(", ").join(topics))
+            topics = sorted({_topic(fact) for facts in unknown.values() for fact in facts if not _is_known(fact, made)})
+            line = _("Too little is known of: {facts}").format(facts=_(", ").join(topics)) if topics else ""
             rows = [
-                _("{what}\nMissing: {facts}").format(what=_(what.get(code, code)), facts=", ".join(sorted(facts)))
+                _("{what}\nMissing: {facts}").format(
+                    what=_(what.get(code, code)),
+                    facts=_(", ").join(dict.fromkeys(fact_words.label(fact) for fact in sorted(facts))),
+                )
                 for code, facts in sorted(unknown.items())
             ]
             self._add_group(column, "unknown", "none", title.format(count=count), line, "\n\n".join(rows), content)
@@ -282,7 +298,7 @@ def _key_of(finding: Mapping[str, Any]) -> tuple[str, str]:
     return str(finding["code"]), str(finding["subject"])
 
 
-def _folded(
+def folded(
     findings: Sequence[Mapping[str, Any]],
 ) -> tuple[list[Mapping[str, Any]], dict[tuple[str, str], list[Mapping[str, Any]]]]:
     """Causes, and the symptoms below each: the cause of the same subject counts, else the machine's."""
@@ -309,16 +325,22 @@ def _folded(
 
 
 def _plain_summary(made: Mapping[str, Any]) -> str:
-    """The report's closing words without the counts, which stand in the groups; options of the command line neither."""
-    if any(finding["severity"] != "info" for finding in made["findings"]):
-        return ""
+    """The report's closing words without the counts, which stand in the groups, and without options of the command
+    line. What is only good to know may be the whole answer."""
     said = text.summary(made).split("\n")[0]
-    return _(words.NOTHING_WRONG) if said == _(words.NOTHING_WRONG) else _(words.NOTHING_FOUND)
+    known = (words.NOTHING_WRONG, words.NOTHING_FOUND, words.NO_CAUSE_IN_PROFILE)
+    return said if said in [_(word) for word in known] else ""
 
 
 def _topic(fact: str) -> str:
     root = fact.partition(".")[0]
     return _(words.TOPIC.get(root, root))
+
+
+def _is_known(fact: str, made: Mapping[str, Any]) -> bool:
+    """Whether something of its kind is: naming PyTorch as unknown beside its own verdict would only puzzle."""
+    root = fact.partition(".")[0]
+    return root in made["facts"] or any(root in each for each in made["facts"].get("environments", ()))
 
 
 def _change_text(changed: Sequence[Changed]) -> str:

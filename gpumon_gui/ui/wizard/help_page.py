@@ -7,7 +7,8 @@ from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
-from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.report.words import HELP
 from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
@@ -15,14 +16,6 @@ from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import set_text, wrapped
 from gpumon_gui.ui.wizard.choose_page import WIDEST
-
-_PARTS = (
-    ("what", N_("What is looked for")),
-    ("why", N_("Why it matters")),
-    ("how", N_("How it is decided")),
-    ("wrong", N_("When this is wrong")),
-    ("todo", N_("What to do")),
-)
 
 
 class HelpPage(QWidget):
@@ -42,7 +35,7 @@ class HelpPage(QWidget):
         column.addWidget(self._code)
         self._titles: dict[str, QLabel] = {}
         self._texts: dict[str, QLabel] = {}
-        for name, _title in _PARTS:
+        for name, _title in HELP:
             title = self._titles[name] = QLabel(content)
             title.setFont(theme.font(Text.SUBTITLE))
             text = self._texts[name] = wrapped(theme, parent=content)
@@ -67,7 +60,7 @@ class HelpPage(QWidget):
     @property
     def text(self) -> str:
         """Everything it says."""
-        return "\n".join(f"{self._titles[name].text()}\n{self._texts[name].text()}" for name, _title in _PARTS)
+        return "\n".join(f"{self._titles[name].text()}\n{self._texts[name].text()}" for name, _title in HELP)
 
     def show_rule(self, code: str) -> None:
         """Show the page of a code; KeyError for an unknown one."""
@@ -78,13 +71,13 @@ class HelpPage(QWidget):
     @Slot()
     def retranslate(self) -> None:
         """Write every text again."""
-        for name, title in _PARTS:
+        for name, title in HELP:
             set_text(self._titles[name], _(title))
         set_text(self._links_title, _("Read more"))
         if self._rule is None:
             return
         self._code.setText(self._rule.code)
-        for name, _title in _PARTS:
+        for name, _title in HELP:
             set_text(self._texts[name], _(getattr(self._rule.help, name)))
         while (item := self._links.takeAt(0)) is not None:
             widget = item.widget()
