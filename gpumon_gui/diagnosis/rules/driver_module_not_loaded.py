@@ -54,7 +54,7 @@ def _check(view: View) -> Outcome:
     if weak is not None and not inside and (hardware.has_nvidia(view) or view.signal("nouveau-in-use")):
         return Hit(Confidence.MEDIUM, quote(weak, view.signal("nouveau-in-use")) + facts)
     if weak is not None and not inside:
-        return Hit(Confidence.LOW, quote(weak) + facts)
+        return Hit(Confidence.LOW, quote(weak) + facts, title=_NO_DRIVER)
     return Lacks(("driver.kernel_module_loaded",))
 
 
@@ -64,8 +64,9 @@ def _title(view: View) -> str | None:
     return None
 
 
-def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    steps = [advice.say(_LOOK, "lsmod | grep -E 'nvidia|nouveau'; dkms status; sudo modprobe nvidia")]
+def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
+    steps = [advice.say(_INSTALL)] if hit.title == _NO_DRIVER else []
+    steps += [advice.say(_LOOK, "lsmod | grep -E 'nvidia|nouveau'; dkms status; sudo modprobe nvidia")]
     if view.flag("os.secure_boot") is not False:
         steps.append(advice.say(_SIGN, "mokutil --sb-state; sudo update-secureboot-policy --enroll-key"))
     if view.signal("nouveau-in-use") is not None or view.flag("driver.nouveau_loaded"):
@@ -77,6 +78,12 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+_NO_DRIVER = N_("The program found no NVIDIA driver: none is installed, or Linux has not loaded it")
+_INSTALL = N_(
+    "If the machine has an NVIDIA GPU and no driver, install the driver from nvidia.com/drivers and restart: on "
+    "Windows that is all. Without an NVIDIA GPU nothing is broken: the program can compute on the CPU. On Linux with "
+    "a driver installed, go on here."
+)
 _LOOK = N_("See whether the module is there and why it does not load:")
 _SIGN = N_(
     "With Secure Boot on, the module must be signed: enroll its key (then restart and confirm), or turn Secure Boot "
