@@ -36,7 +36,7 @@ _MOST_CUTS: Final = 4
 #: apart and each shows a fraction of it.
 _BEFORE_SAMPLES, _AFTER_SAMPLES = 3, 5
 #: Places that are tried for a cut: with more samples, every n-th of the smoothed ones.
-_MOST_PLACES: Final = 200
+_MOST_PLACES: Final = 150
 #: Levels of busy share, of power over its limit, and of CPU (as a share of the higher level) that differ. A fifth of
 #: the whole scale is more than workloads drift, and less than from idle to any load worth judging.
 _BUSY, _POWER, _CPU = 0.2, 0.15, 0.4
@@ -118,11 +118,11 @@ def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start
                 continue
             if index - start < _BEFORE_SAMPLES or len(times_s) - index < _AFTER_SAMPLES:
                 continue
-            after = values[index::step]
-            gap = _parted(values[start:index:step], after, after_s) / unit
+            after = _ends(values[index::step])
+            gap = _parted(_ends(values[start:index:step]), after, after_s) / unit
             if gap < 1.0 and before_s > _LASTED_S:
                 near = int(np.searchsorted(times_s, times_s[index] - _LASTED_S))
-                gap = _parted(values[near:index:step], after, after_s) / unit
+                gap = _parted(_ends(values[near:index:step]), after, after_s) / unit
                 if gap >= 1.0 and _came_before(times_s[start:index], values[start:index], values[near:], index - near):
                     continue
             if gap >= 1.0 and (best is None or gap > best[0]):
@@ -130,10 +130,30 @@ def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start
     return best[1] if best else None
 
 
-def _parted(before: Series, after: Series, after_s: float) -> float:
-    """By how much the levels before and after differ; less work must last."""
-    fall = _gap(after, before) if after_s >= _AFTER_FALL_S else -np.inf
-    return max(_gap(before, after), fall)
+def _ends(values: Series) -> tuple[float, float]:
+    """The lowest and the highest level; infinite where there is no value. Sorting once
+    is faster than looking for each: changes are looked for with thousands."""
+    there = np.sort(values)  # missing values come last
+    count = len(there) - int(np.isnan(there).sum()) if np.isnan(there[-1]) else len(there)
+    if not count:
+        return np.inf, -np.inf
+    return _between(there, _LOW * (count - 1)), _between(there, _HIGH * (count - 1))
+
+
+def _between(there: Series, place: float) -> float:
+    low = int(place)
+    if low == place:
+        return float(there[low])
+    return float(there[low] + (there[low + 1] - there[low]) * (place - low))
+
+
+def _parted(before: tuple[float, float], after: tuple[float, float], after_s: float) -> float:
+    """By how much all of what came after a change lies above, or below, all that was before; negative when they
+    overlap. Less work must last."""
+    if not (np.isfinite(before[0]) and np.isfinite(after[0])):
+        return -np.inf
+    rise, fall = after[0] - before[1], before[0] - after[1]
+    return max(rise, fall) if after_s >= _AFTER_FALL_S else rise
 
 
 def _came_before(times_s: Series, values: Series, near: Series, change: int) -> bool:
@@ -155,12 +175,6 @@ def _came_before(times_s: Series, values: Series, near: Series, change: int) -> 
             stretches += times[first] - end_s >= _BEFORE_S
             end_s = times[stop]
     return stretches > 1
-
-
-def _gap(lower: Series, higher: Series) -> float:
-    """By how much all of ``higher`` lies above all of ``lower``; negative when they overlap."""
-    top, bottom = level(lower, _HIGH), level(higher, _LOW)
-    return -np.inf if top is None or bottom is None else bottom - top
 
 
 def _memory_there(window: Window, job: Job) -> int:
