@@ -7,7 +7,24 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Protocol
+
+#: Windows' C runtime refuses moments before 1970, and Python looks up to a day further back than it is asked for.
+_EARLIEST_S = 2 * 86400
+
+
+def local_moment(utc_s: float) -> datetime:
+    """A moment as the wall clock here showed it. Moments before 1970 (a wrong clock) have the offset of 1970."""
+    first = datetime.fromtimestamp(max(utc_s, _EARLIEST_S), UTC).astimezone()
+    return first if utc_s >= _EARLIEST_S else first + timedelta(seconds=utc_s - _EARLIEST_S)
+
+
+def local_midnight_s(year: int, month: int, day: int) -> float:
+    """When a day began here, in seconds of UTC."""
+    midnight = datetime(year, month, day)  # noqa: DTZ001 - the user's own
+    first = local_moment(_EARLIEST_S)
+    return (midnight if midnight > first.replace(tzinfo=None) else midnight.replace(tzinfo=first.tzinfo)).timestamp()
 
 
 @dataclass(frozen=True, slots=True)

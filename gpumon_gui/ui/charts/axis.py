@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
+from gpumon_gui.core.clock import local_midnight_s, local_moment
 from gpumon_gui.core.metrics import METRICS, Unit
 from gpumon_gui.ui.charts.decimate import top_step
 
@@ -44,7 +45,7 @@ def time_ticks(left_s: float, right_s: float, width: int) -> list[Tick]:
 
 
 def _offset_s(utc_s: float) -> float:
-    offset = datetime.fromtimestamp(utc_s).astimezone().utcoffset()
+    offset = local_moment(utc_s).utcoffset()
     return 0.0 if offset is None else offset.total_seconds()
 
 
@@ -65,9 +66,9 @@ def _short_steps(left_s: float, right_s: float, step: int) -> Iterator[float]:
 
 
 def _day_steps(left_s: float, right_s: float, days: int) -> Iterator[float]:
-    day = datetime.fromtimestamp(left_s).astimezone().date()
+    day = local_moment(left_s).date()
     while True:
-        at = datetime(day.year, day.month, day.day).timestamp()  # noqa: DTZ001 - the user's own midnight
+        at = local_midnight_s(day.year, day.month, day.day)
         if at > right_s:
             return
         if at >= left_s and day.toordinal() % days == 0:
@@ -76,10 +77,10 @@ def _day_steps(left_s: float, right_s: float, days: int) -> Iterator[float]:
 
 
 def _month_steps(left_s: float, right_s: float, months: int) -> Iterator[float]:
-    first = datetime.fromtimestamp(left_s).astimezone()
+    first = local_moment(left_s)
     number = first.year * 12 + first.month - 1
     while True:
-        at = datetime(number // 12, number % 12 + 1, 1).timestamp()  # noqa: DTZ001 - the user's own midnight
+        at = local_midnight_s(number // 12, number % 12 + 1, 1)
         if at > right_s:
             return
         if at >= left_s and number % months == 0:

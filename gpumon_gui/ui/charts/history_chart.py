@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from gpumon_gui.core.clock import local_moment
 from gpumon_gui.core.messages import _
 from gpumon_gui.history.reading import Span
 from gpumon_gui.ui.charts.axis import DAY_S, MINUTE_S, Tick, time_ticks
@@ -106,7 +107,7 @@ class TimeAxis(QWidget):
 
 def tick_text(tick: Tick) -> str:
     """A label as fine as the marks are far apart, in the user's own time."""
-    when = datetime.fromtimestamp(tick.utc_s).astimezone()
+    when = local_moment(tick.utc_s)
     if tick.step_s < MINUTE_S:
         return when.strftime("%H:%M:%S")
     if tick.step_s >= 30 * DAY_S:
@@ -128,7 +129,7 @@ def month_text(when: datetime) -> str:
 
 def moment_text(utc_s: float, *, seconds: bool = True) -> str:
     """``30 Nov 2026, 14:03:20`` in the user's own time."""
-    when = datetime.fromtimestamp(utc_s).astimezone()
+    when = local_moment(utc_s)
     clock = when.strftime("%H:%M:%S" if seconds else "%H:%M")
     return _("{day} {year}, {clock}").format(day=day_text(when), year=when.year, clock=clock)
 
