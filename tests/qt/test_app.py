@@ -54,11 +54,11 @@ def test_a_picture_of_a_page_without_a_display(tmp_path: Path, page: str) -> Non
 
 def test_the_picture_follows_theme_and_scale(tmp_path: Path) -> None:
     file = tmp_path / "x.png"
-    words = ("--screenshot", str(file), "--after", "0.3", "--size", "900x600", "--theme", "dark", "--lang", "zh_CN")
+    words = ("--screenshot", str(file), "--after", "0.3", "--size", "1000x600", "--theme", "dark", "--lang", "zh_CN")
     assert run(*words, QT_SCALE_FACTOR="2").returncode == 0
     image = QImage(str(file))
-    assert (image.width(), image.height()) == (1800, 1200)
-    assert image.pixelColor(900, 16).lightness() < 60
+    assert (image.width(), image.height()) == (2000, 1200)
+    assert image.pixelColor(1000, 16).lightness() < 60
 
 
 def test_the_demo_plays_the_recording_that_is_shipped(tmp_path: Path) -> None:
