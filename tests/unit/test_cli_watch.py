@@ -14,6 +14,7 @@ import pytest
 
 from gpumon_gui.cli.main import run
 from gpumon_gui.cli.started import Started
+from gpumon_gui.diagnosis.report.watch import sections
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, TINY
 from tests.unit.diagnosis.workloads import record, then
@@ -213,6 +214,11 @@ def test_a_signal_ends_a_command_by_its_own_means() -> None:
     assert out.startswith("cleaned\n")
     assert "exit code 7" in out
     assert process.returncode == 0
+
+
+def test_nothing_is_said_of_work_that_was_not_seen() -> None:
+    (part,) = sections({"watch": {"seconds": 0.0, "steady_s": 0.0}})
+    assert part["lines"] == ["Watched for 0 s."]
 
 
 @posix

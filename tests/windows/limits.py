@@ -8,6 +8,7 @@ from __future__ import annotations
 
 _KERNEL_FILES = "a machine made of Linux' kernel files, whose names Windows does not allow"
 _HOUSE = "a check of the house with tools of the development environment, the same on every system"
+_NO_CPU_TIME = "Wine does not count other processes' CPU time"
 _SOCKETS = "about X11 and Wayland, which are reached by Unix sockets"
 
 #: Not on any Windows.
@@ -39,7 +40,8 @@ WINDOWS: dict[str, str] = {
 
 #: Not under Wine.
 WINE: dict[str, str] = {
-    "tests/unit/test_host.py::test_cpu_is_a_fraction_of_one_core": "Wine does not count other processes' CPU time",
+    "tests/unit/test_host.py::test_cpu_is_a_fraction_of_one_core": _NO_CPU_TIME,
+    "tests/unit/test_cli_watch.py::test_a_command_is_seen_with_its_children_before_it_touches_a_gpu": _NO_CPU_TIME,
 }
 
 

@@ -105,6 +105,8 @@ def _sentence(job: Mapping[str, Any]) -> str:
 
 
 def _watched(watch: Mapping[str, Any]) -> str:
+    if not watch["steady_s"]:
+        return _("Watched for {seen}.").format(seen=duration(float(watch["seconds"])))
     said = _("Watched for {seen}; the verdict is about the last {steady}, in which the work was of one kind.")
     return said.format(seen=duration(float(watch["seconds"])), steady=duration(float(watch["steady_s"])))
 
