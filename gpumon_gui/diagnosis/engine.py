@@ -113,7 +113,8 @@ def _finding(rule: Rule, view: View, hit: Hit) -> Finding:
 
 
 def _folded(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
-    """Symptoms point to their cause. A guess (low confidence) explains nothing away."""
+    """Symptoms point to their cause. A guess (low confidence) explains nothing away, and nothing explains away what is
+    written in a script: it stays there when the other cause is mended."""
     explains = {rule.code: rule.explains for rule in rules}
     folded = []
     for finding in findings:
@@ -121,12 +122,17 @@ def _folded(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]
             other
             for other in findings
             if finding.code in explains[other.code]
+            and not _is_written(finding)
             and other.confidence is not Confidence.LOW
             and other.subject in (finding.subject, MACHINE)
             and other.code not in explains[finding.code]
         ]
         folded.append(replace(finding, symptom_of=causes[0].code) if causes else finding)
     return folded
+
+
+def _is_written(finding: Finding) -> bool:
+    return bool(finding.evidence) and all(evidence.what.startswith("script-") for evidence in finding.evidence)
 
 
 def _weight(finding: Finding) -> int:

@@ -167,3 +167,17 @@ model.fit(x, x[:, :1])
     commands = "\n".join(step.command for finding in diagnosis.findings for step in finding.advice)
     assert '"CUDA_VISIBLE_DEVICES"] = "-1"\nimport tensorflow as tf' in commands
     assert "torch" not in commands
+
+
+def test_a_second_line_that_keeps_the_script_on_the_cpu_is_no_consequence_of_the_first(tmp_path: Path) -> None:
+    diagnosis = of_text(
+        tmp_path,
+        """import os
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+import jax
+jax.config.update("jax_platform_name", "cpu")
+print(jax.devices())
+""",
+    )
+    codes = {finding.code: finding.symptom_of for finding in diagnosis.findings}
+    assert codes == {"cuda-visible-devices-hides-gpu": None, "code-runs-on-cpu": None}
