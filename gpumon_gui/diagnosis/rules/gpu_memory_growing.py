@@ -30,6 +30,8 @@ _IN_SCRIPT = (
         title=_KEEPS,
     ),
 )
+#: Without any kernels there are no steps that keep something: memory is reserved, or data are loaded.
+_NO_STEPS = 0.005
 #: A cache that is being filled rises as evenly, for some seconds.
 _LIKELY_S = 12.0
 #: A cache of some GiB is full by then; a rise over this time, in nearly all of its parts, hardly ends by itself.
@@ -54,7 +56,8 @@ def _watch(view: View) -> Outcome:
     rising = [
         part for part in devices if part.text("growth") in ("steady", "steps") and part.number("growth_bytes_per_s")
     ]
-    if not rising:
+    busy = view.number("job.memory.gpu_busy_mean")
+    if not rising or (busy is not None and busy < _NO_STEPS):
         return CLEAR
     first = min(rising, key=lambda part: part.number("full_in_s") or 0.0)
     per_s, grown = first.number("growth_bytes_per_s") or 0.0, first.number("growth_bytes") or 0.0
@@ -76,7 +79,7 @@ def _watch(view: View) -> Outcome:
         confidence = Confidence.LOW if steps < 3 else Confidence.MEDIUM if steps < _SURE_STEPS else Confidence.HIGH
         return Hit(confidence, evidence, values, title=_WATCHED)
     # A GPU that works while it rises is no program that is still being started.
-    works = (view.number("job.memory.gpu_busy_mean") or 0.0) >= 0.03
+    works = (busy or 0.0) >= 0.03
     before = max(1.0, (first.number("job_bytes") or 0.0) - grown)
     much = grown >= _SURE_GROWN * before or seconds >= _SURE_MINUTE_S
     sure = works and much and seconds >= _SURE_S and (first.number("trend") or 0.0) >= _SURE_TREND
