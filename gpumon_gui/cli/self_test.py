@@ -11,6 +11,7 @@ import json
 import platform
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 from gpumon_gui import __version__
 from gpumon_gui.core.errors import GpumonError
@@ -18,10 +19,11 @@ from gpumon_gui.core.messages import LANGUAGES, _, locale_root
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import SOURCE_TEXT
 from gpumon_gui.core.resources import resource_root
+from gpumon_gui.diagnosis import probe_scripts
 from gpumon_gui.system import console, paths
 from gpumon_gui.telemetry.table import SOURCES
 
-LIBRARIES = ("msgspec", "numpy", "platformdirs", "psutil", "pynvml")
+LIBRARIES = ("jinja2", "msgspec", "numpy", "platformdirs", "psutil", "pynvml", "sqlite3", "tomlkit")
 
 
 def summary() -> str:
@@ -77,6 +79,16 @@ def _scenarios() -> int:
     return len(SCENARIOS)
 
 
+def _rules() -> int:
+    from gpumon_gui.diagnosis.rules.table import RULES  # only loaded when asked for
+
+    return len(RULES)
+
+
+def _scripts() -> int:
+    return sum(1 for _file in Path(probe_scripts.__file__).parent.glob("*.py"))  # other Pythons run them as files
+
+
 def _files(folder: str, pattern: str) -> int:
     return sum(1 for _file in (resource_root() / folder).glob(pattern))
 
@@ -97,4 +109,8 @@ COUNTS: tuple[tuple[str, Callable[[], int]], ...] = (
     ("languages", _languages),
     ("icons", lambda: _files("icons", "*.svg")),
     ("demos", lambda: _files("demo", "*.gpumon")),
+    ("rules", _rules),
+    ("scripts", _scripts),
+    ("tables", lambda: _files("compat", "*.toml")),
+    ("reports", lambda: _files("report", "*.html")),
 )
