@@ -27,7 +27,7 @@ _QUIET_BYTES_PER_S: Final = 30e6
 #: Busy for less than this share of the time a GPU may as well have drawn a desktop.
 _WORKS: Final = 0.05
 #: Seconds after which a program that is not listed any more has ended; and until that is all there is to say.
-ENDED_S: Final = 3.0
+_ENDED_S, _ENDED_SAMPLES = 3.0, 3
 LONG_ENDED_S: Final = 10.0
 #: The pid of a job that nobody can name.
 UNLISTED: Final = 0
@@ -68,16 +68,28 @@ def jobs_of(window: Window, pid: int | None = None) -> tuple[Job, ...]:
 def running(window: Window, jobs: tuple[Job, ...]) -> tuple[Job, ...]:
     """Without the jobs that have ended; one that ended a moment ago is kept where no other runs."""
     ended = {job.pid: _ended_s(window, job) for job in jobs}
-    still = tuple(job for job in jobs if ended[job.pid] <= ENDED_S)
+    still = tuple(job for job in jobs if not ended[job.pid])
     return still or tuple(job for job in jobs if ended[job.pid] <= LONG_ENDED_S)
 
 
 def _ended_s(window: Window, job: Job) -> float:
-    """Seconds since a process of it was listed; 0 for one that has no name."""
+    """Seconds since it ended; 0 while it runs, and for one that has no name."""
+    _first, end = lifetime(window, job)
+    return float(window.times_s[-1] - window.times_s[end - 1]) if end else np.inf
+
+
+def lifetime(window: Window, job: Job) -> tuple[int, int]:
+    """The samples in which a job was there, first and end: what a device did before or after is somebody else's. All of
+    them for a job that has no name; (0, 0) for one that was never listed."""
     if not job.processes:
-        return 0.0
+        return 0, len(window)
     there = np.flatnonzero(np.any([track.present for track in job.processes], axis=0))
-    return float(window.times_s[-1] - window.times_s[there[-1]]) if there.size else np.inf
+    if not there.size:
+        return 0, 0
+    first, last = int(there[0]), int(there[-1])
+    # Lists of processes may be read less often than figures of devices, and single ones fail.
+    ended = len(window) - last > _ENDED_SAMPLES and window.times_s[-1] - window.times_s[last] > _ENDED_S
+    return first, last + 1 if ended else len(window)
 
 
 def _unlisted(window: Window) -> tuple[DeviceKey, ...]:

@@ -18,7 +18,7 @@ import numpy as np
 
 from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.behaviour.features.table import OF_JOB, OF_WINDOW, Feature
-from gpumon_gui.diagnosis.behaviour.jobs import ENDED_S, LONG_ENDED_S, UNLISTED, Job, jobs_of, running
+from gpumon_gui.diagnosis.behaviour.jobs import LONG_ENDED_S, UNLISTED, Job, jobs_of, lifetime, running
 from gpumon_gui.diagnosis.behaviour.rolling import window_of
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.steady import steady_start
@@ -94,7 +94,8 @@ def _others(job: Job, everybody: tuple[Job, ...]) -> tuple[Job, ...]:
 
 
 def _job_facts(window: Window, job: Job, others: tuple[Job, ...], recent_s: float) -> dict[str, Any]:
-    born, gone = _lifetime(window, job)
+    born, gone = lifetime(window, job)
+    gone = gone or len(window)
     before = max(int(np.searchsorted(window.times_s, window.times_s[-1] - recent_s)), born)
     recent = window.part(before, gone)
     start = before + steady_start(recent, _within(recent, job), tuple(_within(recent, other) for other in others))
@@ -103,19 +104,6 @@ def _job_facts(window: Window, job: Job, others: tuple[Job, ...], recent_s: floa
     scene = Scene(window, steady, _within(steady, job), job, steady_others)
     subject = "unlisted" if job.pid == UNLISTED else f"pid {job.pid}"
     return {"subject": subject, **_features(OF_JOB, scene)}
-
-
-def _lifetime(window: Window, job: Job) -> tuple[int, int]:
-    """The samples in which it was there: what a device did before or after is somebody else's."""
-    if not job.processes:
-        return 0, len(window)
-    there = np.flatnonzero(np.any([track.present for track in job.processes], axis=0))
-    if not there.size:
-        return 0, len(window)
-    first, last = int(there[0]), int(there[-1])
-    # Lists of processes are read less often than figures of devices, and single ones fail.
-    ended = window.times_s[-1] - window.times_s[last] > ENDED_S
-    return first, last + 1 if ended else len(window)
 
 
 def _within(part: Window, job: Job) -> Job:
