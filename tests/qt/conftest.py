@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QThread, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QThread, QTimer
 from PySide6.QtWidgets import QApplication, QWidget
 
 # Qt lists neither its threads nor its timers, so starting one leaves a note here.
@@ -33,6 +33,12 @@ def _noting(start: Callable[..., None], started: weakref.WeakSet[Any]) -> Callab
 def catalogue(translations: ModuleType) -> None:
     """The compiled Chinese catalogue lies where the program looks for it."""
     translations.compile_catalogues()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def qts_own_dialogs() -> None:
+    """No test can work Windows' file dialog, which has a thread of its own."""
+    QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
 
 
 @pytest.fixture(scope="session", autouse=True)
