@@ -229,7 +229,6 @@ def walk(meter: Meter, window: MainWindow, diagnosing: Diagnosing, files: list[P
         page.run()
         settle(0.5)
         wizard.choose.none_button.click()
-        wizard.choose.given.set_given(type(wizard.choose.given.given)())
         wizard.choose.given.add_file(file)
         wizard.start()
         wait(lambda: wizard.page == FINDINGS)

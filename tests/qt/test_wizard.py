@@ -113,6 +113,7 @@ class Desk:
         self.qtbot.waitUntil(holds, timeout=timeout)
 
     def click(self, button: QWidget) -> None:
+        self.until(lambda: button.height() > button.fontMetrics().height() // 2)  # it has its place
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
     def key(self, key: Qt.Key) -> None:
