@@ -31,6 +31,8 @@ _AFTER_FALL_S: Final = 10.0
 #: What lasted for so long between two stretches of another level is work of its own, not a pause: evaluations and
 #: checkpoints within a minute are shorter, and four verdicts would fit in.
 _LASTED_S: Final = 12.5
+#: The same where the GPU rests all the time: then only the CPU can pause, and programs that loop on it do not for long.
+_AFTER_FALL_IDLE_S: Final = 5.0
 _MOST_CUTS: Final = 4
 #: A work that comes in bursts reaches its level in two or three readings in a row by chance, when they are a second
 #: apart and each shows a fraction of it.
@@ -51,9 +53,10 @@ def steady_start(window: Window, job: Job | None, others: Sequence[Job] = ()) ->
     if job is None or len(window) < 4:
         return 0
     signals = _signals(window, job, others)
-    start = _first_work(window.times_s, signals[0][0]) if _works(signals) else _memory_there(window, job)
+    works = _works(signals)
+    start = _first_work(window.times_s, signals[0][0]) if works else _memory_there(window, job)
     for _ in range(_MOST_CUTS):
-        change = _last_change(window.times_s, signals, start)
+        change = _last_change(window.times_s, signals, start, _AFTER_FALL_S if works else _AFTER_FALL_IDLE_S)
         if change is None:
             break
         start = change
@@ -104,8 +107,9 @@ def _first_work(times_s: Series, busy: Series) -> int:
     return int(stop)
 
 
-def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start: int) -> int | None:
-    """The index after ``start`` that parts the levels best; None when nothing parts them."""
+def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start: int, fall_s: float) -> int | None:
+    """The index after ``start`` that parts the levels best; None when nothing parts them. Less work must last for
+    ``fall_s``."""
     best: tuple[float, int] | None = None
     step = max(1, (len(times_s) - start) // _MOST_PLACES)
     for values, unit in signals:
@@ -119,10 +123,10 @@ def _last_change(times_s: Series, signals: Sequence[tuple[Series, float]], start
             if index - start < _BEFORE_SAMPLES or len(times_s) - index < _AFTER_SAMPLES:
                 continue
             after = _ends(values[index::step])
-            gap = _parted(_ends(values[start:index:step]), after, after_s) / unit
+            gap = _parted(_ends(values[start:index:step]), after, after_s >= fall_s) / unit
             if gap < 1.0 and before_s > _LASTED_S:
                 near = int(np.searchsorted(times_s, times_s[index] - _LASTED_S))
-                gap = _parted(_ends(values[near:index:step]), after, after_s) / unit
+                gap = _parted(_ends(values[near:index:step]), after, after_s >= fall_s) / unit
                 if gap >= 1.0 and _came_before(times_s[start:index], values[start:index], values[near:], index - near):
                     continue
             if gap >= 1.0 and (best is None or gap > best[0]):
@@ -147,13 +151,13 @@ def _between(there: Series, place: float) -> float:
     return float(there[low] + (there[low + 1] - there[low]) * (place - low))
 
 
-def _parted(before: tuple[float, float], after: tuple[float, float], after_s: float) -> float:
+def _parted(before: tuple[float, float], after: tuple[float, float], lasts: bool) -> float:
     """By how much all of what came after a change lies above, or below, all that was before; negative when they
-    overlap. Less work must last."""
+    overlap. Less work counts when it ``lasts``."""
     if not (np.isfinite(before[0]) and np.isfinite(after[0])):
         return -np.inf
     rise, fall = after[0] - before[1], before[0] - after[1]
-    return max(rise, fall) if after_s >= _AFTER_FALL_S else rise
+    return max(rise, fall) if lasts else rise
 
 
 def _came_before(times_s: Series, values: Series, near: Series, change: int) -> bool:
@@ -182,10 +186,12 @@ def _memory_there(window: Window, job: Job) -> int:
     name = "process_memory_bytes"
     parts = [uses[name] for track in job.processes for uses in track.uses.values() if name in uses]
     memory = total(parts, len(window))
-    usual = middle(memory[len(memory) // 2 :])
+    usual = middle(memory[-len(memory) // 3 :])
     if not usual:
         return 0
-    return min(int(np.argmax(np.nan_to_num(memory) >= usual / 2)), len(window) // 2)
+    there = int(np.argmax(np.nan_to_num(memory) >= usual / 2))
+    left_s = float(window.times_s[-1] - window.times_s[there])
+    return there if left_s >= _AFTER_FALL_IDLE_S else min(there, len(window) // 2)
 
 
 def _settled(times_s: Series, start: int) -> int:

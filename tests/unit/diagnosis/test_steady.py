@@ -27,6 +27,10 @@ def test_a_start_is_left_out(work: Program, card: Card, hertz: float) -> None:
     assert 9.0 <= skipped(after(10, work), 24, hertz, card) <= 14.0
 
 
+def test_a_long_start_is_left_out_of_memory_that_is_only_held() -> None:
+    assert 8.5 <= skipped(after(9, lambda _now_s: Now(held=6e10)), 15.2) <= 11.0
+
+
 def test_a_first_touch_of_the_gpu_belongs_to_the_start() -> None:
     touch = then(BUSY, 1.0, after(12, BUSY))
     assert 12.0 <= skipped(touch, 25) <= 16.0
