@@ -32,12 +32,26 @@ def _check(view: View) -> Outcome:
     return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, quote(asked) + facts, severity=severity)
 
 
+def _watch(view: View) -> Outcome:
+    """A program with a framework that works, where the sampler sees no GPU at all."""
+    devices = view.get("window.seen.devices")
+    if not isinstance(devices, list | tuple) or view.text("job.program.framework") is None:
+        return Lacks(("window.seen.devices", "job.program.framework"))
+    if devices:
+        return CLEAR
+    # A GPU whose driver is missing is not seen either: the diagnosis tells the two apart.
+    seen = cite(view, "job.program.framework", "job.cpu.cores")
+    return Hit(Confidence.MEDIUM, seen, {"framework": view.text("job.program.framework") or ""}, title=_WATCHED)
+
+
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     look = (
         "Get-PnpDevice -Class Display"
         if advice.is_windows(view)
         else "for device in /sys/bus/pci/devices/*; do grep -H ^0x03 $device/class; done"
     )
+    if view.is_job:
+        return (advice.say(_DIAGNOSE, "gpumon diagnose"), advice.say(_WITHOUT))
     return (
         advice.say(_SHOULD_HAVE_ONE),
         advice.say(_VIRTUAL),
@@ -46,6 +60,8 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     )
 
 
+_WATCHED = N_("GPUMon sees no GPU in this machine: the program ({framework}) computes on the CPU")
+_DIAGNOSE = N_("If there should be one, this tells whether the card, its driver or its installation is missing:")
 _SHOULD_HAVE_ONE = N_(
     "If there should be one: check that the card sits firmly, has its power cables and is not switched off in the "
     "firmware's settings. Then install its driver."
@@ -82,6 +98,7 @@ RULE = Rule(
         todo=N_("Add a GPU or run elsewhere; or let the program compute on the CPU."),
     ),
     check=_check,
+    watch=_watch,
     needs=(("gpus",),),
     advise=_advise,
     explains=("code-runs-on-cpu", "cuda-visible-devices-hides-gpu", "nvidia-smi-not-on-path"),
