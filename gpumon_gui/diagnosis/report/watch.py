@@ -49,7 +49,14 @@ def closing(report: Mapping[str, Any]) -> list[str]:
     told = {finding["subject"] for finding in report["findings"]}
     if all(job.get("subject") in told for job in jobs):
         return []  # what is good to know says it
-    return [_("No cause was found for what the GPU does not do.")]
+    lines = [_("No cause was found for what the GPU does not do.")]
+    if not any(_number(job, "cpu", "cores") is not None for job in jobs):
+        lines.append(
+            _(
+                "Nothing is known of programs and CPU here. To see what the GPU waits for, watch the program: {command}"
+            ).format(command="gpumon watch --pid PID")
+        )
+    return lines
 
 
 def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
