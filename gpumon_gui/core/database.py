@@ -200,8 +200,8 @@ def open_beside_writer(path: Path, format_: Format) -> sqlite3.Connection:
                 connection = _connect(path, mode)
                 connection.execute("PRAGMA schema_version").fetchone()
                 break
-            except sqlite3.OperationalError as error:
-                if connection is not None:
+            except sqlite3.Error as error:
+                if connection is not None:  # an open file could not be moved aside on Windows
                     connection.close()
                 code = getattr(error, "sqlite_errorcode", 0) & 0xFF
                 if mode != "ro" or code not in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN):

@@ -6,6 +6,7 @@ import os
 import sqlite3
 from pathlib import Path
 
+import psutil
 import pytest
 
 from gpumon_gui.core import database
@@ -175,6 +176,16 @@ def test_a_damaged_file_is_kept_aside_and_a_new_one_begun(path: Path, damage: ob
     feed(store, range(START, START + 10))
     store.close()
     assert len(means(path, "power_w", Span(START, START + 10))) == 10
+
+
+@pytest.mark.parametrize("damage", [b"no database at all" * 100, b"SQLite format 3\0" + b"x" * 4000])
+def test_who_cannot_read_a_file_lets_go_of_it(path: Path, damage: bytes) -> None:
+    """Windows would not let it be moved aside."""
+    path.write_bytes(damage)
+    with pytest.raises(UnreadableInput) as caught:
+        HistoryReader(path)
+    assert str(path) not in [file.path for file in psutil.Process().open_files()]
+    assert caught.value.is_damage
 
 
 def test_a_second_damaged_file_of_the_same_second_gets_another_name(path: Path) -> None:
