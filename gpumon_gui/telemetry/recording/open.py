@@ -33,4 +33,9 @@ def open_recording(path: Path) -> Recorded:
         raise UnreadableInput(_("{path}: the file is empty.").format(path=shown(path)))
     if looks_like_log(header):
         return SmiLog(path)
-    raise UnreadableInput(_("{path}: not a GPUMon recording or trace.").format(path=shown(path)))
+    raise UnreadableInput(
+        _(
+            "{path}: not a GPUMon recording or trace, and no log of nvidia-smi --query-gpu=… --format=csv "
+            "(compressed files must be unpacked first)."
+        ).format(path=shown(path))
+    )
