@@ -216,6 +216,17 @@ _CHINESE: Final = (
     "WenQuanYi Micro Hei",
     "Droid Sans Fallback",
 )
+# What code is written in when the system names no font of equal width: Windows, macOS, Linux.
+_CODE: Final = (
+    "Cascadia Mono",
+    "Consolas",
+    "Menlo",
+    "Noto Sans Mono",
+    "DejaVu Sans Mono",
+    "Ubuntu Mono",
+    "Liberation Mono",
+    "Courier New",
+)
 # What a desktop without a configured font gets, instead of whatever sorts first.
 _LATIN: Final = ("Noto Sans", "Inter", "Cantarell", "Ubuntu", "Noto Sans CJK SC", "DejaVu Sans")
 _GENERIC: Final = frozenset({"", "sans", "sans serif", "sans-serif"})
@@ -234,6 +245,7 @@ class Theme(QObject):
         super().__init__(parent)
         self._scheme = Scheme.SYSTEM
         self._fonts: dict[Text, QFont] = {}
+        self._code_fonts: dict[Text, QFont] = {}
         self.colours = self._chosen()
         hints = QGuiApplication.styleHints()
         hints.colorSchemeChanged.connect(self._follow)
@@ -267,6 +279,16 @@ class Theme(QObject):
         font = self._fonts.get(role)
         if font is None:
             font = self._fonts[role] = _font(*TYPE_SCALE[role])
+        return font
+
+    def code_font(self, role: Text = Text.BODY) -> QFont:
+        """The font of commands and code, as large as that role; Chinese in a path comes from the role's own."""
+        font = self._code_fonts.get(role)
+        if font is None:
+            font = self._code_fonts[role] = QFont(self.font(role))
+            font.setFamilies([_code_family(), *font.families()])
+            font.setStyleHint(QFont.StyleHint.Monospace)
+            font.setFixedPitch(True)
         return font
 
     def series(self, series: Series) -> QColor:
@@ -321,6 +343,15 @@ def _font(scale: float, weight: QFont.Weight) -> QFont:
     font.setWeight(weight)
     font.setFeature(QFont.Tag("tnum"), 1)
     return font
+
+
+def _code_family() -> str:
+    """The system's, unless it names one whose letters differ in width (without a desktop it does)."""
+    family = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family()
+    installed = frozenset(QFontDatabase.families())
+    if family in installed and QFontDatabase.isFixedPitch(family):
+        return family
+    return next((name for name in _CODE if name in installed), family)
 
 
 def _palette(colours: Colours) -> QPalette:

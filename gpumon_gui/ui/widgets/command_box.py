@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtGui import QFont, QFontDatabase, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
-from gpumon_gui.ui.theme import M, S, Text, Theme
+from gpumon_gui.ui.theme import M, S, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.section import Card, wrapped
 
@@ -22,10 +22,7 @@ class CommandBox(Card):
         self.command = command
         theme.changed.connect(self._recolour)
         self._label = wrapped(theme, parent=self)
-        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        font = QFont(theme.font(Text.BODY))
-        font.setFamilies([fixed.family(), *font.families()])  # a path may be Chinese
-        self._label.setFont(font)
+        self._label.setFont(theme.code_font())
         self._label.setText(command)
         self.copy_button = FlatButton(theme, "copy", "", self)
         self.copy_button.clicked.connect(self.copy)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.settings.option import Choice, Flag, Number, Option, OptionValue, Texts
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.fields import Combo, DecimalSpin, WholeSpin
 from gpumon_gui.ui.widgets.paths_list import PathsList
 from gpumon_gui.ui.widgets.section import set_text, wrapped
 from gpumon_gui.ui.widgets.switch import Switch
@@ -79,13 +79,15 @@ class OptionRow(QWidget):
             switch.toggled.connect(self._on_toggled)
             return switch, lambda value: switch.setChecked(bool(value)), _nothing
         if isinstance(kind, Choice):
-            box = _Combo(self)
+            box = Combo(theme, self)
+            box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+            box.setMinimumWidth(_NARROWEST)
             for word, _label in kind.choices:
                 box.addItem("", word)
             box.currentIndexChanged.connect(self._on_index)
             return box, lambda value: box.setCurrentIndex(box.findData(value)), lambda: _label_choices(box, kind)
         if isinstance(kind, Number):
-            spin = _spin(kind, self)
+            spin = _spin(kind, theme, self)
             spin.valueChanged.connect(self._on_number)
             return spin, lambda value: _fill(spin, value), lambda: _label_number(spin, kind)
         paths = PathsList(theme, self)
@@ -111,42 +113,18 @@ class OptionRow(QWidget):
         self._edit(paths)
 
 
-class _Combo(QComboBox):
-    """The wheel scrolls the page, not the choice, until the box has the focus."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        self.setMinimumWidth(_NARROWEST)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        super().wheelEvent(event) if self.hasFocus() else event.ignore()
-
-
-class _Whole(QSpinBox):
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        super().wheelEvent(event) if self.hasFocus() else event.ignore()
-
-
-class _Decimal(QDoubleSpinBox):
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        super().wheelEvent(event) if self.hasFocus() else event.ignore()
-
-
-def _spin(kind: Number, parent: QWidget) -> QSpinBox | QDoubleSpinBox:
+def _spin(kind: Number, theme: Theme, parent: QWidget) -> QSpinBox | QDoubleSpinBox:
     if kind.whole:
-        whole = _Whole(parent)
+        whole = WholeSpin(theme, parent)
         whole.setRange(int(kind.low), int(kind.high))
         whole.setSingleStep(int(kind.step))
         spin: QSpinBox | QDoubleSpinBox = whole
     else:
-        decimal = _Decimal(parent)
+        decimal = DecimalSpin(theme, parent)
         decimal.setDecimals(1)
         decimal.setRange(kind.low, kind.high)
         decimal.setSingleStep(kind.step)
         spin = decimal
-    spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     spin.setKeyboardTracking(False)  # "1" on the way to "15" is no choice
     spin.setMinimumWidth(_NARROWEST // 2)
     return spin

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QFrame, QListWidget, QWidget
 
 from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.rows import RowDelegate
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 
 
@@ -19,6 +20,8 @@ class QuietList(QListWidget):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSpacing(2)
+        self.setItemDelegate(RowDelegate(theme, self))
+        self.setMouseTracking(True)
         use_thin_bars(self, theme)
         theme.changed.connect(self._recolour)
         self._recolour()

@@ -3,38 +3,16 @@ Must not know: choices."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QRadioButton, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QRadioButton, QWidget
 
 from gpumon_gui.ui.theme import RADIUS, XS, S, Theme
 
-_SIDE = 16
-
-
-class TickDelegate(QStyledItemDelegate):
-    """Draws the tick boxes of a list; all else is the style's."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        super().paint(painter, option, index)
-        shown = QStyleOptionViewItem(option)
-        self.initStyleOption(shown, index)
-        widget = self.parent()
-        assert isinstance(widget, QWidget)
-        place = widget.style().subElementRect(QStyle.SubElement.SE_ItemViewItemCheckIndicator, shown, widget)
-        state = Qt.CheckState(index.data(Qt.ItemDataRole.CheckStateRole))
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        centre = QRectF(place).center()
-        box = QRectF(centre.x() - _SIDE / 2, centre.y() - _SIDE / 2, _SIDE, _SIDE)
-        paint_tick(painter, box, self._theme, on=state is Qt.CheckState.Checked)
-        painter.restore()
+#: Side of a box, in device-independent pixels.
+TICK: Final = 16
 
 
 def paint_tick(painter: QPainter, area: QRectF, theme: Theme, *, on: bool) -> None:
@@ -59,11 +37,20 @@ class Radio(QRadioButton):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._by_keyboard = False  # the ring is for those who came by it
         theme.changed.connect(self.update)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self._by_keyboard = event.reason() in (
+            Qt.FocusReason.TabFocusReason,
+            Qt.FocusReason.BacktabFocusReason,
+            Qt.FocusReason.ShortcutFocusReason,
+        )
+        super().focusInEvent(event)
 
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.font())
-        return QSize(_SIDE + S + metrics.horizontalAdvance(self.text()) + 2 * XS, max(28, metrics.height() + S))
+        return QSize(TICK + S + metrics.horizontalAdvance(self.text()) + 2 * XS, max(28, metrics.height() + S))
 
     def minimumSizeHint(self) -> QSize:
         return self.sizeHint()
@@ -73,20 +60,20 @@ class Radio(QRadioButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         on = self.isChecked()
-        centre = QPointF(XS + _SIDE / 2, self.height() / 2)
+        centre = QPointF(XS + TICK / 2, self.height() / 2)
         painter.setPen(QPen(QColor(colours.accent if on else colours.muted), 1.2))
         painter.setBrush(QColor(colours.accent if on else colours.surface))
-        painter.drawEllipse(centre, _SIDE / 2 - 0.6, _SIDE / 2 - 0.6)
+        painter.drawEllipse(centre, TICK / 2 - 0.6, TICK / 2 - 0.6)
         if on:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(colours.on_accent))
             painter.drawEllipse(centre, 3.2, 3.2)
         painter.setPen(QColor(colours.text))
-        left = XS + _SIDE + S
+        left = XS + TICK + S
         painter.drawText(
             QRectF(left, 0, self.width() - left, self.height()), Qt.AlignmentFlag.AlignVCenter, self.text()
         )
-        if self.hasFocus():
+        if self.hasFocus() and self._by_keyboard:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(QColor(colours.text), 1.4))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFileDialog,
@@ -25,11 +24,11 @@ from gpumon_gui.diagnosis.environments.base import Environment
 from gpumon_gui.telemetry.derive.python_program import is_python, program_label
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.fields import Combo
 from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 from gpumon_gui.ui.widgets.switch import Switch
-from gpumon_gui.ui.widgets.ticks import TickDelegate
 from gpumon_gui.ui.wizard.given_box import GivenBox
 from gpumon_gui.ui.wizard.words import environment_line
 
@@ -38,17 +37,11 @@ _MOST_ROWS = 6
 _PATH = int(Qt.ItemDataRole.UserRole)
 
 
-class _Choice(QComboBox):
-    """The wheel scrolls the page until the box has the focus."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+class _Choice(Combo):
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
         self.setMinimumContentsLength(24)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        super().wheelEvent(event) if self.hasFocus() else event.ignore()
 
 
 class EnvironmentList(QuietList):
@@ -56,7 +49,6 @@ class EnvironmentList(QuietList):
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self.setItemDelegate(TickDelegate(theme, self))
         self.setWordWrap(False)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
 
@@ -109,13 +101,13 @@ class ChoosePage(QWidget):
         self.none_button.clicked.connect(self._on_none)
         self.add_button.clicked.connect(self._on_add)
         self.again_button.clicked.connect(self.search_wanted)
-        self.process = _Choice(self)
+        self.process = _Choice(theme, self)
         self.process.currentIndexChanged.connect(self._on_process)
         self._process_help = wrapped(theme, Text.CAPTION, muted=True, parent=self)
         self.given = GivenBox(theme, self)
         self.given.changed.connect(self._on_given)
         self._runs_label = QLabel(self)
-        self.runs_in = _Choice(self)
+        self.runs_in = _Choice(theme, self)
         self._runs_label.setBuddy(self.runs_in)
         self.proof = Switch(theme, self)
         self.proof.setChecked(True)
@@ -229,7 +221,7 @@ class ChoosePage(QWidget):
             buttons.addWidget(button)
         found = Card(self._theme, content)
         box = QVBoxLayout(found)
-        box.setContentsMargins(M, S, S, S)
+        box.setContentsMargins(S, S, S, S)
         box.addWidget(self._found)
         box.addWidget(self.environments)
         running = Card(self._theme, content)

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QFont, QFontDatabase
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpumon_gui.core.clock import Instant
@@ -266,9 +265,7 @@ class FindingsPage(QWidget):
         box.setFrameShape(QFrame.Shape.NoFrame)
         use_thin_bars(box, self._theme)
         if fixed:
-            font = QFont(self._theme.font(Text.CAPTION))
-            font.setFamilies([QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont).family(), *font.families()])
-            box.setFont(font)
+            box.setFont(self._theme.code_font(Text.CAPTION))
             box.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         box.setPlainText(block)
         lines = block.count("\n") + 2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QFrame, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable, shown
 from gpumon_gui.core.formatters import memory
@@ -16,6 +16,8 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.given import Given
 from gpumon_gui.ui.theme import RADIUS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.fields import Framed
+from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 
 #: More text than this is kept but not laid out: an editor with 50 MB stands still for seconds.
@@ -85,6 +87,9 @@ class GivenBox(Card):
         self._hint = wrapped(theme, muted=True, parent=self)
         self.paste = PasteBox(self)
         self.paste.setTabChangesFocus(True)
+        self.paste.setFrameShape(QFrame.Shape.NoFrame)
+        use_thin_bars(self.paste, theme)
+        self.paste.setFont(theme.code_font(Text.CAPTION))
         self.paste.setFixedHeight(5 * self.paste.fontMetrics().height())
         self.paste.files_given.connect(self._on_files)
         self.paste.large_pasted.connect(self._on_large)
@@ -102,7 +107,7 @@ class GivenBox(Card):
         box.addWidget(self._hint)
         box.addLayout(self._rows)
         box.addLayout(buttons)
-        box.addWidget(self.paste)
+        box.addWidget(Framed(theme, self.paste, self))
         self.retranslate()
 
     @property

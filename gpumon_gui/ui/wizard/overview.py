@@ -10,14 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDateTime, QLocale, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidgetItem, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.ui.open_location import open_location
-from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.theme import XL, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
@@ -37,6 +37,14 @@ class _Results(QuietList):
     """
 
     removed = Signal()
+
+    def sizeHint(self) -> QSize:
+        """As high as its rows."""
+        height = self.sizeHintForRow(0) + 2 * self.spacing() if self.count() else 0
+        return QSize(super().sizeHint().width(), self.count() * height + self.spacing())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), min(3 * S + 60, self.sizeHint().height()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Delete:
@@ -127,8 +135,9 @@ class Overview(QWidget):
             buttons.addWidget(button)
         buttons.addStretch(1)
         box = QVBoxLayout(self._card)
-        box.setContentsMargins(M, M, M, M)
+        box.setContentsMargins(S, S, S, M)
         box.setSpacing(S)
+        buttons.setContentsMargins(XS, 0, 0, 0)
         box.addWidget(self.list, 1)
         box.addLayout(buttons)
         box.addLayout(self._reports)
@@ -143,9 +152,9 @@ class Overview(QWidget):
         column.addSpacing(XL)
         column.addWidget(self._heading)
         column.addWidget(self._empty)
-        column.addWidget(self._card, 1)
-        self._rest = QWidget(inner)
-        column.addWidget(self._rest, 1)
+        self._card.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        column.addWidget(self._card, 1000)
+        column.addStretch(1)
         outer = QHBoxLayout(self)
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(inner, 1000)
@@ -159,7 +168,7 @@ class Overview(QWidget):
         has = bool(self._kept)
         self._card.setVisible(has)
         self._empty.setVisible(not has)
-        self._rest.setVisible(not has)
+        self.list.updateGeometry()
         if has:
             self.list.setCurrentRow(min(row, len(self._kept) - 1))
         self._show_reports()

@@ -4,10 +4,11 @@ Must not know: how it is made or written."""
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QFont, QFontDatabase, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
+    QFrame,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
@@ -21,6 +22,7 @@ from gpumon_gui.bridge.diagnosis_files import Preview
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.fields import Framed
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import set_text, wrapped
@@ -78,15 +80,14 @@ class ReportPage(QWidget):
         self.text = QPlainTextEdit(self)
         self.text.setReadOnly(True)
         self.text.setTabChangesFocus(True)
-        fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        font = QFont(theme.font(Text.CAPTION))
-        font.setFamilies([fixed.family(), *font.families()])
-        self.text.setFont(font)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setFont(theme.code_font(Text.CAPTION))
         use_thin_bars(self.text, theme)
         self._list_title = QLabel(self)
         self._list_title.setFont(theme.font(Text.STRONG))
         self.replaced = QTreeWidget(self)
         self.replaced.setRootIsDecorated(False)
+        self.replaced.setFrameShape(QFrame.Shape.NoFrame)
         self.replaced.setColumnCount(4)
         self.replaced.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         use_thin_bars(self.replaced, theme)
@@ -94,7 +95,7 @@ class ReportPage(QWidget):
         for box, title, widget in ((left, self._text_title, self.text), (right, self._list_title, self.replaced)):
             box.setSpacing(S)
             box.addWidget(title)
-            box.addWidget(widget, 1)
+            box.addWidget(Framed(theme, widget, self), 1)
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(M)
         self._both.addLayout(left, 3)

@@ -1,0 +1,164 @@
+"""Knows: how boxes with a value look: a choice, a number, the frame around a text. Must not know: values.
+
+The style's own have gradients and, on dark and in high contrast, borders that cannot be seen. The wheel scrolls the
+page until a box has the focus.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QPolygonF, QWheelEvent
+from PySide6.QtWidgets import (
+    QAbstractSpinBox,
+    QComboBox,
+    QDoubleSpinBox,
+    QSpinBox,
+    QStyle,
+    QStyleOptionSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
+
+from gpumon_gui.ui.theme import RADIUS, M, S, Theme
+from gpumon_gui.ui.widgets.section import Card
+
+HEIGHT = 30
+_ARROW = 4.0
+
+
+class Combo(QComboBox):
+    """A choice from a list."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        theme.changed.connect(self.update)
+
+    def sizeHint(self) -> QSize:
+        size = super().sizeHint()
+        return QSize(size.width() + S, max(HEIGHT, size.height()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        _paint_box(painter, self, self._theme)
+        colours = self._theme.colours
+        painter.setPen(QColor(colours.text if self.isEnabled() else colours.faint))
+        room = self.rect().adjusted(S + 2, 0, -(S + 2 * M), 0)
+        text = QFontMetrics(self.font()).elidedText(self.currentText(), Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, text)
+        _paint_arrow(painter, self._theme, QPointF(self.width() - M - _ARROW, self.height() / 2), up=False)
+        painter.end()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        super().wheelEvent(event) if self.hasFocus() else event.ignore()
+
+
+class WholeSpin(QSpinBox):
+    """A whole number."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        _prepare(self, theme)
+
+    def sizeHint(self) -> QSize:
+        size = super().sizeHint()
+        return QSize(size.width() + S, max(HEIGHT, size.height()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionSpinBox()
+        self.initStyleOption(option)
+        _paint_spin(self, option, self._theme)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        super().wheelEvent(event) if self.hasFocus() else event.ignore()
+
+
+class DecimalSpin(QDoubleSpinBox):
+    """A number with decimals."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        _prepare(self, theme)
+
+    def sizeHint(self) -> QSize:
+        size = super().sizeHint()
+        return QSize(size.width() + S, max(HEIGHT, size.height()))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionSpinBox()
+        self.initStyleOption(option)
+        _paint_spin(self, option, self._theme)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        super().wheelEvent(event) if self.hasFocus() else event.ignore()
+
+
+class Framed(Card):
+    """A rounded frame around a widget that has none; in the accent's colour while that has the focus."""
+
+    def __init__(self, theme: Theme, inside: QWidget, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._inside = inside
+        inside.installEventFilter(self)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(S, S // 2, 2, S // 2)
+        box.addWidget(inside)
+        theme.changed.connect(self._follow)
+        self._follow()
+
+    @Slot()
+    def _follow(self) -> None:
+        colours = self._theme.colours
+        self.set_colours(colours.surface, colours.accent if self._inside.hasFocus() else "")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
+            self._follow()
+        return super().eventFilter(watched, event)
+
+
+def _prepare(spin: QAbstractSpinBox, theme: Theme) -> None:
+    spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+    spin.setAttribute(Qt.WidgetAttribute.WA_Hover)
+    line = spin.lineEdit()
+    palette = QPalette(line.palette())
+    palette.setColor(QPalette.ColorRole.Base, QColor(0, 0, 0, 0))  # the box is painted behind it
+    line.setPalette(palette)
+    theme.changed.connect(spin.update)
+
+
+def _paint_spin(spin: QAbstractSpinBox, option: QStyleOptionSpinBox, theme: Theme) -> None:
+    painter = QPainter(spin)
+    _paint_box(painter, spin, theme)
+    for part, up in ((QStyle.SubControl.SC_SpinBoxUp, True), (QStyle.SubControl.SC_SpinBoxDown, False)):
+        place = spin.style().subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, spin)
+        _paint_arrow(painter, theme, QRectF(place).center(), up=up, size=3.0)
+    painter.end()
+
+
+def _paint_box(painter: QPainter, widget: QWidget, theme: Theme) -> None:
+    colours = theme.colours
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    focused = widget.hasFocus()
+    edge = QColor(colours.accent if focused else colours.faint)
+    if not focused:
+        edge.setAlpha(255 if colours.border == colours.text else 150)  # high contrast: a full line
+    painter.setPen(QPen(edge, 1.6 if focused else 1.0))
+    hovered = widget.underMouse() and widget.isEnabled()
+    painter.setBrush(QColor(colours.hover if hovered else colours.chart_back))
+    painter.drawRoundedRect(QRectF(widget.rect()).adjusted(1, 1, -1, -1), RADIUS - 2, RADIUS - 2)
+
+
+def _paint_arrow(painter: QPainter, theme: Theme, centre: QPointF, *, up: bool, size: float = _ARROW) -> None:
+    painter.setPen(QPen(QColor(theme.colours.muted), 1.3))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    turn = -1 if up else 1
+    points = [centre + QPointF(x * size, y * size / 2 * turn) for x, y in ((-1, -1), (0, 1), (1, -1))]
+    painter.drawPolyline(QPolygonF(points))
