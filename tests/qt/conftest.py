@@ -5,7 +5,9 @@ After each test no QThread runs, no QTimer is active and no top-level widget exi
 
 from __future__ import annotations
 
+import ctypes
 import gc
+import os
 import weakref
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -14,6 +16,7 @@ from typing import Any
 import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QThread, QTimer
+from PySide6.QtGui import QWindow
 from PySide6.QtWidgets import QApplication, QWidget
 
 # Qt lists neither its threads nor its timers, so starting one leaves a note here.
@@ -39,6 +42,31 @@ def catalogue(translations: ModuleType) -> None:
 def qts_own_dialogs() -> None:
     """No test can work Windows' file dialog, which has a thread of its own."""
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_DontUseNativeDialogs)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def helper_window_of_trees(qapp: QApplication) -> Iterator[None]:
+    """Windows' style makes a hidden window for its first tree. Wine makes it the active one, Windows does not."""
+    if os.name != "nt":
+        yield
+        return
+    user32 = ctypes.WinDLL("user32")  # type: ignore[attr-defined,unused-ignore]
+    user32.GetForegroundWindow.restype = ctypes.c_void_p
+    user32.GetClassNameW.argtypes = [ctypes.c_void_p, ctypes.c_wchar_p, ctypes.c_int]
+    before: list[QWindow] = []
+
+    def on_change(window: QWindow | None) -> None:
+        kind = ctypes.create_unicode_buffer(256)
+        if window is not None:
+            before[:] = [window]
+            return
+        user32.GetClassNameW(user32.GetForegroundWindow(), kind, 256)
+        if kind.value.endswith("ThemeHelperWindowClass") and before and shiboken6.isValid(before[0]):
+            before[0].requestActivate()
+
+    qapp.focusWindowChanged.connect(on_change)
+    yield
+    qapp.focusWindowChanged.disconnect(on_change)
 
 
 @pytest.fixture(scope="session", autouse=True)
