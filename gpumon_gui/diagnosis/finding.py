@@ -30,12 +30,28 @@ class Confidence(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """A message id with named placeholders, and what is filled in: names and figures with their unit."""
+
+    text: str
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """A fact or signal that decided: ``what`` is its path or kind, ``value`` it written out."""
+    """A fact or signal that decided: ``what`` is its path or kind, ``value`` it written out, in English.
+
+    What was measured has more: ``words`` are what is shown instead of ``value``, in the user's language; ``number`` is
+    the plain figure (unit as in the fact) where it is only one; ``start_utc_s`` and ``end_utc_s`` the time it is from.
+    """
 
     what: str
     value: str
     origin: Origin
+    words: tuple[Words, ...] = ()
+    number: float | None = None
+    start_utc_s: float | None = None
+    end_utc_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
+from gettext import NullTranslations
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -15,9 +17,11 @@ from typing import Any
 import pytest
 
 import gpumon_gui.diagnosis
+from gpumon_gui.core import messages
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import UNTRUSTED_KEYS, Document
 from gpumon_gui.diagnosis.finding import Diagnosis
+from gpumon_gui.diagnosis.report import fact_words
 from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.diagnosis.rules.table import RULES
 from tests.rules.case import CASES, Case, load_all, spoken
@@ -27,6 +31,9 @@ CASES_LIST = load_all()
 DIAGNOSIS = Path(gpumon_gui.diagnosis.__file__).parent
 RULE_FILES = sorted(path for path in (DIAGNOSIS / "rules").glob("*.py") if path.stem not in ("__init__", "table"))
 KNOWN_CODES = frozenset((CASES.parent / "cause_codes.txt").read_text(encoding="utf-8").split())
+MEASURING = (*RULE_FILES, *sorted((DIAGNOSIS / "behaviour").rglob("*.py")))
+#: Symbols, the same in every language.
+UNITS = frozenset({"GPU", "GB", "MB", "KB", "MHz", "TFLOP", "NVLink", "PCIe"})
 HELP_FIELDS = ("what", "why", "how", "wrong", "todo")
 
 
@@ -61,7 +68,62 @@ def test_all_rules_bear_each_others_evidence(case: Case) -> None:
     for finding in diagnosis.findings:
         spoken(finding)
         shown = {finding.title, *(step.text for step in finding.advice)} - {""}
+        said = {words.text for evidence in finding.evidence for words in evidence.words}
+        shown |= {text for text in said if in_english(text, ())}
         assert not shown - texts, "each sentence is a literal marked with N_"
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in CASES_LIST if case.expect == "hit" and BY_CODE[case.code].watch],
+    ids=lambda case: f"{case.code}: {case.name}",
+)
+def test_what_was_measured_is_told_in_the_users_language(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a catalogue that leaves no word as it is, only units and names from the facts are left."""
+    monkeypatch.setitem(messages._state, "catalogue", Foreign())
+    names = re.findall("[A-Za-z]+", json.dumps(case.facts))
+    for finding in diagnose(case.document(), (BY_CODE[case.code],)).findings:
+        for evidence in finding.evidence:
+            if evidence.words or evidence.number is not None or evidence.what.startswith(("job.", "window.")):
+                said = fact_words.said_with_time(evidence)
+                assert not in_english(said, names), f"{said}: a word that no catalogue can translate"
+
+
+@pytest.mark.parametrize("path", MEASURING, ids=lambda path: path.stem)
+def test_evidence_is_written_from_literals(path: Path) -> None:
+    """Also where no case comes by: no f-string with words is evidence, or a value of one."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        name = node.func.id if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else ""
+        if not isinstance(node, ast.Call) or name not in (
+            "told",
+            "measured",
+            "in_words",
+            "measured_number",
+            "Evidence",
+        ):
+            continue
+        for value in (*node.args, *(keyword.value for keyword in node.keywords)):
+            if isinstance(value, ast.Constant) and value not in node.args:
+                assert not in_english(str(value.value), ()), f"{path.name}:{value.lineno}"
+            for part in value.values if isinstance(value, ast.JoinedStr) else ():
+                text = part.value if isinstance(part, ast.Constant) else ""
+                is_path = value is node.args[0] and name in ("in_words", "Evidence")
+                assert is_path or not in_english(str(text), ()), f"{path.name}:{value.lineno}"
+        if name == "told" and isinstance(node.args[0], ast.Constant):
+            assert not in_english(str(node.args[0].value), ()), f"{path.name}:{node.lineno}: a text without N_"
+
+
+def in_english(text: str, names: Iterable[str]) -> list[str]:
+    """The words in a text besides placeholders, units and names."""
+    return [word for word in re.findall("[A-Za-z]{2,}", re.sub(r"\{\w+\}", "", text)) if word not in {*UNITS, *names}]
+
+
+class Foreign(NullTranslations):
+    """Puts a mark in the place of each word."""
+
+    def gettext(self, message: str) -> str:
+        """All but the placeholders."""
+        return re.sub(r"\{\w+\}|[^\W\d_]+", lambda found: found[0] if found[0].startswith("{") else "¤", message)
 
 
 @pytest.mark.parametrize("case", CASES_LIST, ids=lambda case: f"{case.code}: {case.name}")

@@ -130,7 +130,7 @@ def test_a_full_card_names_who_holds_it(poorer: str) -> None:
     full = [one for one in found if one.code == "gpu-memory-nearly-full"]
     assert len(full) == 1
     assert full[0].values["others"].startswith("20.")
-    assert "pid 9 python3: 20.50 GiB" in full[0].evidence[0].value
+    assert "process 9 python3: 20.5 GB" in full[0].evidence[0].value
 
 
 @pytest.mark.parametrize("poorer", POORER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from gpumon_gui.diagnosis.finding import (
     Severity,
     Step,
     Verdict,
+    Words,
 )
 from gpumon_gui.diagnosis.given import Given
 
@@ -34,7 +36,11 @@ B = Environment("/b/bin/python", Kind.CONDA, "base", "/b")
 
 
 def finding(code: str, subject: str = "machine") -> Finding:
-    evidence = (Evidence("torch.cuda_build", "null", Origin("torch", 3, 1.5)),)
+    words = (Words("{size} of {total}", {"size": "1.0 GB", "total": "8.0 GB"}),)
+    evidence = (
+        Evidence("torch.cuda_build", "null", Origin("torch", 3, 1.5)),
+        Evidence("job.memory", "1.0 GB of 8.0 GB", Origin("watch"), words, None, 1_800_000_000.0, 1_800_000_015.0),
+    )
     advice = (Step("Run {what}", {"what": "this"}, "pip install 'x[y]'", check=True),)
     return Finding(code, subject, Severity.BLOCKS, Confidence.HIGH, "It is {a}", {"a": "b"}, evidence, advice, None, 1)
 
@@ -60,6 +66,21 @@ def test_a_result_comes_back_as_it_was(tmp_path: Path) -> None:
     before = result(finding("one"))
     kept = results.keep(tmp_path / "new", before)
     assert results.load(tmp_path / "new").kept == (results.Kept(kept.file, before),)
+
+
+def test_a_result_from_before_evidence_had_words_is_read(tmp_path: Path) -> None:
+    kept = results.keep(tmp_path, result(finding("one")))
+    plain = json.loads(kept.file.read_text())
+    for evidence in plain["result"]["diagnosis"]["findings"][0]["evidence"]:
+        for name in ("words", "number", "start_utc_s", "end_utc_s"):
+            del evidence[name]
+    kept.file.write_text(json.dumps(plain))
+    loaded = results.load(tmp_path)
+    assert loaded.faults == ()
+    assert loaded.kept[0].result.diagnosis.findings[0].evidence == (
+        Evidence("torch.cuda_build", "null", Origin("torch", 3, 1.5)),
+        Evidence("job.memory", "1.0 GB of 8.0 GB", Origin("watch")),
+    )
 
 
 def test_the_newest_come_first_and_the_oldest_go(tmp_path: Path) -> None:

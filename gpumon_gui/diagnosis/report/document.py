@@ -17,7 +17,7 @@ from gpumon_gui.core.messages import _, language
 from gpumon_gui.core.redact import Private, Replaced, Secret, hide_addresses, hide_secrets, redact_text
 from gpumon_gui.diagnosis.facts import MACHINE, Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, FrameworkVerdict, Step
-from gpumon_gui.diagnosis.report import watch, words
+from gpumon_gui.diagnosis.report import fact_words, watch, words
 from gpumon_gui.diagnosis.report.profile import sections
 from gpumon_gui.diagnosis.report.proof import sentences
 from gpumon_gui.diagnosis.rule import Help, Rule
@@ -41,7 +41,7 @@ def report(
     plain: dict[str, Any] = {
         "schema": SCHEMA,
         "program": f"GPUMon {__version__}",
-        "time_utc": datetime.fromtimestamp(now.utc_s, UTC).isoformat(timespec="seconds"),
+        "time_utc": _iso(now.utc_s),
         "language": language(),
         "verdicts": [
             {
@@ -103,12 +103,22 @@ def _finding(finding: Finding, rule: Rule) -> dict[str, Any]:
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:
     origin = evidence.origin
-    plain: dict[str, Any] = {"what": evidence.what, "value": evidence.value, "source": origin.source}
+    measured = evidence.words or evidence.start_utc_s is not None
+    value = fact_words.said_with_time(evidence) if measured else evidence.value
+    plain: dict[str, Any] = {"what": evidence.what, "value": value, "source": origin.source}
+    if evidence.number is not None:
+        plain["number"] = evidence.number
+    if evidence.start_utc_s is not None and evidence.end_utc_s is not None:
+        plain["start_utc"], plain["end_utc"] = _iso(evidence.start_utc_s), _iso(evidence.end_utc_s)
     if origin.line is not None:
         plain["line"] = origin.line
     if origin.time_utc_s is not None:
-        plain["time_utc"] = datetime.fromtimestamp(origin.time_utc_s, UTC).isoformat(timespec="seconds")
+        plain["time_utc"] = _iso(origin.time_utc_s)
     return plain
+
+
+def _iso(utc_s: float) -> str:
+    return datetime.fromtimestamp(utc_s, UTC).isoformat(timespec="seconds")
 
 
 def _step(step: Step) -> dict[str, Any]:

@@ -5,12 +5,13 @@ Paths are for those who write rules; people read "GPU busy". What has no words h
 
 from __future__ import annotations
 
-import re
+import time
 from enum import StrEnum
 from typing import Final
 
 from gpumon_gui.core.formatters import percent, speed
 from gpumon_gui.core.messages import N_, _
+from gpumon_gui.diagnosis.finding import Evidence
 
 
 class Form(StrEnum):
@@ -122,10 +123,16 @@ FACTS: Final[dict[str, tuple[str, Form]]] = {
     "window.seen": (N_("Watched"), Form.TEXT),
     "window.seen.devices": (N_("GPUs that were watched"), Form.TEXT),
     "window.seen.seconds": (N_("Watched for"), Form.SECONDS),
+    **{
+        f"{framework}.proof.{part}": (name, Form.TEXT)
+        for framework in ("torch", "tensorflow", "jax", "cupy")
+        for part, name in (
+            ("claimed", N_("What the framework says")),
+            ("seen", N_("What was seen of it")),
+            ("why", N_("Judged as")),
+        )
+    },
 }
-
-#: "16 % (30 s, 08:00:00-08:00:30 UTC)": a figure and the time it is from.
-_WITH_TIME: Final = re.compile(r"(?P<figure>.*?) \((?P<time>\d+ s, [\d:]+-[\d:]+ UTC)\)", re.DOTALL)
 
 
 def label(what: str) -> str:
@@ -139,20 +146,26 @@ def has_words(what: str) -> bool:
     return what in FACTS
 
 
-def parted(value: str) -> tuple[str, str]:
-    """Figure and time of what was measured: ``16 %`` and ``30 s, 08:00:00-08:00:30 UTC``; no time: empty."""
-    found = _WITH_TIME.fullmatch(value)
-    return (value, "") if found is None else (found["figure"], found["time"])
+def said(evidence: Evidence) -> str:
+    """What was measured in the user's language, without its time: ``16 %``, ``24.6 GB of 140.4 GB, GPU busy 0 %``."""
+    if evidence.words:
+        return _(", ").join(_(one.text).format(**one.values) for one in evidence.words)
+    return figure(evidence.what, evidence.value)
 
 
-def figure(what: str, value: str) -> str:
-    """The value of a fact as people read it, with its unit; a time behind it stays."""
-    bare, when = parted(value)
-    written = _written(FACTS.get(what, ("", Form.TEXT))[1], bare)
-    return f"{written} ({when})" if when else written
+def said_with_time(evidence: Evidence) -> str:
+    """The same with the time it is from: ``16 % (30 s, 08:00:00-08:00:30 UTC)``."""
+    start, end = evidence.start_utc_s, evidence.end_utc_s
+    if start is None or end is None:
+        return said(evidence)
+    first, last = (time.strftime("%H:%M:%S", time.gmtime(moment)) for moment in (start, end))
+    text = _("{figure} ({seconds} s, {start}-{end} UTC)")
+    return text.format(figure=said(evidence), seconds=f"{end - start:.0f}", start=first, end=last)
 
 
-def _written(form: Form, bare: str) -> str:
+def figure(what: str, bare: str) -> str:
+    """The value of a fact as people read it, with its unit; what is written out already stays."""
+    form = FACTS.get(what, ("", Form.TEXT))[1]
     if form is Form.TEXT:
         return {"True": _("yes"), "False": _("no"), "null": _("unknown")}.get(bare, bare)
     try:

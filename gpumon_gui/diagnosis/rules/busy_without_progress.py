@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from gpumon_gui.core.formatters import percent
+from gpumon_gui.core.formatters import watts
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, gpu_busy, measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -48,11 +48,15 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.progress.devices",
-            f"{part.label} busy {percent(part.number('busy') or 0.0)}",
-            f"for the last {part.number('stalled_s') or 0.0:.0f} s",
-            f"{part.number('power_w') or 0.0:.0f} W of {part.number('power_limit_w') or 0.0:.0f} W",
-            "no memory traffic",
-            "no traffic with the host or other GPUs" if part.flag("traffic_known") else "",
+            gpu_busy(part),
+            told(N_("for the last {seconds} s"), seconds=f"{part.number('stalled_s') or 0.0:.0f}"),
+            told(
+                N_("{power} of {limit}"),
+                power=watts(part.number("power_w") or 0.0),
+                limit=watts(part.number("power_limit_w") or 0.0),
+            ),
+            told(N_("no memory traffic")),
+            told(N_("no traffic with the host or other GPUs")) if part.flag("traffic_known") else None,
         )
         for part in stalled[:4]
     )

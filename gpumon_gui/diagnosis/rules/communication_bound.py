@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from gpumon_gui.core.formatters import percent
+from gpumon_gui.core.formatters import percent, speed
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import in_profile, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import gpu_busy, measured, parts, sm_activity, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.out_of_memory import size_text
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 
 _ALONE = "profile.gpu_exposed_collective_share"
@@ -65,18 +64,18 @@ def _watch(view: View) -> Outcome:
         "busy": percent(min(busy)),
         "fill": percent(max(fills)),
         "by": by,
-        "rate": size_text(rate),
+        "rate": speed(rate),
     }
     evidence = tuple(
         measured(
             view,
             "job.groups.devices",
-            f"{part.label} busy {percent(part.number('busy') or 0.0)}",
-            f"SM activity {percent(part.number('sm') or 0.0)}" if part.number("sm") is not None else "",
-            f"tensor, FP32 and FP16 units {percent(part.number('math') or 0.0)}"
-            if part.number("math") is not None
-            else "",
-            f"{by} {size_text(rate)}/s",
+            gpu_busy(part),
+            sm_activity(part),
+            told(N_("tensor, FP32 and FP16 units {share}"), share=percent(math))
+            if (math := part.number("math")) is not None
+            else None,
+            told(N_("{link} {rate}"), link=by, rate=speed(rate)),
         )
         for part in devices[:4]
     )

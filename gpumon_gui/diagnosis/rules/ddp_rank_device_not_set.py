@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
@@ -79,8 +80,13 @@ def _watch(view: View) -> Outcome:
         view,
         "job.groups.strays",
         *(
-            f"pid {part.number('pid') or 0:.0f} of GPU {part.number('home') or 0:.0f} holds "
-            f"{(part.number('bytes') or 0.0) / 2**20:.0f} MiB on GPU {part.number('index') or 0:.0f}"
+            told(
+                N_("process {pid} of GPU {home} holds {size} on GPU {gpu}"),
+                pid=f"{part.number('pid') or 0:.0f}",
+                home=f"{part.number('home') or 0:.0f}",
+                size=memory(part.number("bytes") or 0.0),
+                gpu=f"{part.number('index') or 0:.0f}",
+            )
             for part in strays[:6]
         ),
     )

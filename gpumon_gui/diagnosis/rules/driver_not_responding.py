@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -28,7 +28,7 @@ def _watch(view: View) -> Outcome:
     if not silent:
         return CLEAR
     names = ", ".join(f"{part.label} ({part.text('name') or '?'})" for part in silent)
-    return Hit(Confidence.HIGH, (measured(view, "window.health.devices", f"{names}: no answer"),))
+    return Hit(Confidence.HIGH, (measured(view, "window.health.devices", told(N_("{gpus}: no answer"), gpus=names)),))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:

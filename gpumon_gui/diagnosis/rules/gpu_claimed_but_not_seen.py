@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gpumon_gui.core.formatters import number_text
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.behaviour.measured import AMOUNT, in_words, told
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
+from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step, Words
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 
 _FRAMEWORKS = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX", "cupy": "CuPy"}
@@ -28,6 +30,11 @@ _TITLES = {
 }
 #: What is only a gap of the instruments is no fault of the set-up.
 _UNDECIDED = ("container", "wsl", "busy", "no-instrument")
+_ACTIVITY = {
+    "gpu_utilization": N_("GPU busy {load} under load, {idle} at rest"),
+    "engine_utilization": N_("engines busy {load} under load, {idle} at rest"),
+    "power_w": N_("{load} under load, {idle} at rest"),
+}
 _CONFIDENCES = {entry.value: entry for entry in Confidence}
 _TODO = {
     "no-rise": N_(
@@ -68,7 +75,7 @@ def _hit(view: View, framework: str, name: str, device: Mapping[str, Any], why: 
         gpu += f" ({device['name']})"
     path = f"{framework}.proof"
     evidence = [
-        Evidence(f"{path}.{part}", words, view.origin(path))
+        in_words(f"{path}.{part}", view.origin(path), *words)
         for part, words in (("claimed", _claimed(device)), ("seen", _seen(device)))
         if words
     ]
@@ -89,41 +96,54 @@ def _devices(view: View, framework: str) -> Iterator[Mapping[str, Any]]:
             yield device
 
 
-def _claimed(device: Mapping[str, Any]) -> str:
+def _claimed(device: Mapping[str, Any]) -> tuple[Words, ...]:
     claimed = device.get("claimed")
     if not isinstance(claimed, Mapping):
-        return ""
+        return ()
     runs = claimed.get("runs")
     run = runs.get(str(claimed.get("fastest"))) if isinstance(runs, Mapping) else None
-    words = [str(claimed[key]) for key in ("where", "fastest") if isinstance(claimed.get(key), str)]
+    words = [
+        told(AMOUNT, amount=str(claimed[key])) for key in ("where", "fastest") if isinstance(claimed.get(key), str)
+    ]
     if isinstance(run, Mapping):
         if isinstance(run.get("flops_per_s"), int | float):
-            words.append(f"{run['flops_per_s'] / 1e12:.4g} TFLOP/s")
+            words.append(told(AMOUNT, amount=f"{run['flops_per_s'] / 1e12:.4g} TFLOP/s"))
         if isinstance(run.get("error"), int | float):
-            words.append(f"error {run['error']:.1e}")
-    return ", ".join(words)
+            words.append(told(N_("error {size}"), size=f"{run['error']:.1e}"))
+    return tuple(words)
 
 
-def _seen(device: Mapping[str, Any]) -> str:
+def _seen(device: Mapping[str, Any]) -> tuple[Words, ...]:
     seen = device.get("seen")
     if not isinstance(seen, Mapping):
-        return ""
-    words = [f"{seen[key]} {key}" for key in ("samples",) if isinstance(seen.get(key), int)]
+        return ()
+    words = []
+    if isinstance(seen.get("samples"), int):
+        words.append(told(N_("{count} readings"), count=str(seen["samples"])))
     if seen.get("listed") is False:
-        words.append("process not on this GPU")
+        words.append(told(N_("process not on this GPU")))
     activity = seen.get("activity")
-    for metric in ("gpu_utilization", "engine_utilization", "power_w"):
+    for metric, text in _ACTIVITY.items():
         found = activity.get(metric) if isinstance(activity, Mapping) else None
         if isinstance(found, Mapping):
-            words.append(f"{metric} {found.get('load')} under load, {found.get('idle')} at rest")
+            load, idle = (_figure(metric, found.get(name)) for name in ("load", "idle"))
+            words.append(told(text, load=load, idle=idle))
     for key in ("elsewhere", "others"):
         others = seen.get(key)
         words += [
-            f"pid {other.get('pid')} worked on {other.get('device')}"
+            told(
+                N_("process {pid} worked on {device}"),
+                pid=str(other.get("pid", "?")),
+                device=str(other.get("device", "?")),
+            )
             for other in (others if isinstance(others, list) else ())
             if isinstance(other, Mapping)
         ]
-    return "; ".join(words)
+    return tuple(words)
+
+
+def _figure(metric: str, value: Any) -> str:
+    return number_text(metric, value) if isinstance(value, int | float) else "?"
 
 
 def _advise(view: View, hit: Hit) -> tuple[Step, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -39,7 +39,7 @@ def _watch(view: View) -> Outcome:
     if not lost:
         return CLEAR
     names = ", ".join(f"{part.label} ({part.text('name') or '?'})" for part in lost)
-    return Hit(Confidence.HIGH, (measured(view, "window.health.devices", f"{names}: lost"),))
+    return Hit(Confidence.HIGH, (measured(view, "window.health.devices", told(N_("{gpus}: lost"), gpus=names)),))
 
 
 def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import in_profile, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.out_of_memory import size_text
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
 from gpumon_gui.diagnosis.script.sign import advise as better
@@ -41,7 +41,10 @@ _SURE_TREND = 0.9
 _SURE_GROWN = 0.1
 _SURE_MINUTE_S = 60.0
 _SURE_STEPS = 5
-_WATCHED = N_("The program takes {rate} more of {gpu} every minute: it is full in about {time}")
+_WATCHED = N_("The program takes {rate} more of {gpu} every minute")
+_FULL_IN_S = N_("The program takes {rate} more of {gpu} every minute: it is full in about {time} s")
+_FULL_IN_MIN = N_("The program takes {rate} more of {gpu} every minute: it is full in about {time} min")
+_FULL_IN_H = N_("The program takes {rate} more of {gpu} every minute: it is full in about {time} h")
 
 
 def _check(view: View) -> Outcome:
@@ -63,35 +66,42 @@ def _watch(view: View) -> Outcome:
     per_s, grown = first.number("growth_bytes_per_s") or 0.0, first.number("growth_bytes") or 0.0
     steps = first.number("growth_steps") if first.text("growth") == "steps" else None
     seconds, left = first.number("growth_s") or 0.0, first.number("full_in_s")
-    values = {"gpu": first.label, "rate": size_text(per_s * 60), "time": "?" if left is None else _duration(left)}
+    title, time = _full_in(left)
+    values = {"gpu": first.label, "rate": memory(per_s * 60), "time": time}
     evidence = (
         measured(
             view,
             "job.memory.devices",
-            f"{first.label} +{size_text(grown)} in {seconds:.0f} s",
-            f"in {steps:.0f} equal steps"
+            told(N_("{gpu} +{size} in {seconds} s"), gpu=first.label, size=memory(grown), seconds=f"{seconds:.0f}"),
+            told(N_("in {count} equal steps"), count=f"{steps:.0f}")
             if steps is not None
-            else f"rising in {first.number('rising_parts') or 0:.0f} of {first.number('parts') or 0:.0f} parts",
+            else told(
+                N_("rising in {count} of {parts} parts of the time"),
+                count=f"{first.number('rising_parts') or 0:.0f}",
+                parts=f"{first.number('parts') or 0:.0f}",
+            ),
         ),
     )
     if steps is not None:
         # Two steps may be all there is; the third at the same distance is no accident.
         confidence = Confidence.LOW if steps < 3 else Confidence.MEDIUM if steps < _SURE_STEPS else Confidence.HIGH
-        return Hit(confidence, evidence, values, title=_WATCHED)
+        return Hit(confidence, evidence, values, title=title)
     # A GPU that works while it rises is no program that is still being started.
     works = (busy or 0.0) >= 0.03
     before = max(1.0, (first.number("job_bytes") or 0.0) - grown)
     much = grown >= _SURE_GROWN * before or seconds >= _SURE_MINUTE_S
     sure = works and much and seconds >= _SURE_S and (first.number("trend") or 0.0) >= _SURE_TREND
     confidence = Confidence.HIGH if sure else Confidence.MEDIUM if seconds >= _LIKELY_S else Confidence.LOW
-    return Hit(confidence, evidence, values, title=_WATCHED)
+    return Hit(confidence, evidence, values, title=title)
 
 
-def _duration(seconds: float) -> str:
-    """``95 s``, ``12 min``, ``3.5 h``."""
+def _full_in(seconds: float | None) -> tuple[str, str]:
+    """The title and its time: ``95`` s, ``12`` min, ``3.5`` h."""
+    if seconds is None:
+        return _WATCHED, ""
     if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+        return _FULL_IN_S, f"{seconds:.0f}"
+    return (_FULL_IN_MIN, f"{seconds / 60:.0f}") if seconds < 7200 else (_FULL_IN_H, f"{seconds / 3600:.1f}")
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:

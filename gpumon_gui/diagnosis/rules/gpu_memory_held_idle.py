@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from gpumon_gui.core.formatters import percent
+from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import AMOUNT, measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.out_of_memory import size_text
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 
 #: Much: more than a context with its libraries (0.3 to 0.6 GiB), and a part of the card that others would miss.
@@ -49,7 +48,7 @@ def _watch(view: View) -> Outcome:
     size = largest.number("job_bytes") or 0.0
     total = largest.number("total_bytes")
     values = {
-        "size": size_text(size),
+        "size": memory(size),
         "gpu": ", ".join(part.label for part in held),
         "seconds": f"{seconds:.0f}",
     }
@@ -57,9 +56,11 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.memory",
-            f"{size_text(size)} of {size_text(total)}" if total else size_text(size),
-            f"GPU busy {percent(busy, 1)}" if busy is not None else "",
-            f"CPU {cores:.2f} cores" if cores is not None else "",
+            told(N_("{size} of {total}"), size=memory(size), total=memory(total))
+            if total
+            else told(AMOUNT, amount=memory(size)),
+            told(N_("GPU busy {share}"), share=percent(busy, 1)) if busy is not None else None,
+            told(N_("CPU {cores} cores"), cores=f"{cores:.2f}") if cores is not None else None,
         ),
     )
     sure = busy is not None and cores is not None and seconds >= _SURE_S

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpumon_gui.core.formatters import percent
+from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.out_of_memory import size_text
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step, Words
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite
 
 #: A context alone needs some 300 MiB: with less than this share of a usual card nothing new can start.
@@ -37,7 +36,7 @@ def _check(view: View) -> Outcome:
             continue
         judged = True
         if used >= _FULL_SHARE * total:
-            values = {"used": size_text(used), "total": size_text(total), "gpu": str(gpu.get("name") or "GPU")}
+            values = {"used": memory(used), "total": memory(total), "gpu": str(gpu.get("name") or "GPU")}
             return Hit(Confidence.MEDIUM, cite(view, "gpus"), values)
     return CLEAR if judged else Lacks(("gpus.memory_used_bytes",))
 
@@ -63,12 +62,13 @@ def _watch(view: View) -> Outcome:
     free = fullest.number("free_bytes")
     values = {
         "gpu": fullest.label,
-        "free": size_text(total * (1 - share) if free is None else free),
-        "total": size_text(total),
-        "held": "?" if held is None else size_text(held),
-        "others": "?" if others is None else size_text(others),
+        "free": memory(total * (1 - share) if free is None else free),
+        "total": memory(total),
+        "held": "?" if held is None else memory(held),
+        "others": "?" if others is None else memory(others),
     }
-    evidence = (measured(view, "job.memory.devices", f"{fullest.label} {percent(share, 1)} used", *_holders(fullest)),)
+    used = told(N_("{gpu} {share} used"), gpu=fullest.label, share=percent(share, 1))
+    evidence = (measured(view, "job.memory.devices", used, *_holders(fullest)),)
     alone = held is None or held >= _HOLDS_SHARE * total
     return Hit(
         Confidence.HIGH if share >= _SURE_SHARE else Confidence.MEDIUM,
@@ -78,14 +78,15 @@ def _watch(view: View) -> Outcome:
     )
 
 
-def _holders(part: Part) -> tuple[str, ...]:
+def _holders(part: Part) -> tuple[Words, ...]:
     """Who holds it, as evidence."""
-    told = []
+    found = []
     for one in part.parts("holders"):
         pid, size = one.number("pid"), one.number("bytes")
         if pid is not None and size is not None:
-            told.append(f"pid {pid:.0f} {one.text('name') or ''}".rstrip() + f": {size_text(size)}")
-    return tuple(told)
+            name = f"{pid:.0f} {one.text('name') or ''}".rstrip()
+            found.append(told(N_("process {name}: {size}"), name=name, size=memory(size)))
+    return tuple(found)
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:

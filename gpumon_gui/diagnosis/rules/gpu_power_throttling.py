@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, sm_clock, told
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
@@ -71,10 +71,10 @@ def _watch(view: View) -> Outcome:
         evidence = measured(
             view,
             "job.clocks.devices",
-            f"{part.label} {values['power']} W of {values['limit']} W",
-            f"SM clock {values['clock']} of {values['top']} MHz",
-            f"power cap {percent(part.number('power_cap_share') or 0.0)}",
-            f"power brake {percent(part.number('brake_share') or 0.0)} of the time under load",
+            told(N_("{gpu} {power} W of {limit} W"), gpu=part.label, power=values["power"], limit=values["limit"]),
+            sm_clock(values["clock"], values["top"]),
+            told(N_("power cap {share}"), share=percent(part.number("power_cap_share") or 0.0)),
+            told(N_("power brake {share} of the time under load"), share=percent(part.number("brake_share") or 0.0)),
         )
         return Hit(confidence, (evidence,), values, title=title)
     return CLEAR

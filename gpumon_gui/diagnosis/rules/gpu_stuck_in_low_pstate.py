@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, sm_clock, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -48,9 +48,13 @@ def _watch(view: View) -> Outcome:
         evidence = measured(
             view,
             "job.clocks.devices",
-            f"{part.label} {values['pstate']}",
-            f"SM clock {values['clock']} of {values['top']} MHz",
-            f"busy {percent(part.number('busy_mean') or 0.0)} for {part.number('loaded_s') or 0.0:.0f} s under load",
+            told("{gpu} {pstate}", gpu=part.label, pstate=values["pstate"]),
+            sm_clock(values["clock"], values["top"]),
+            told(
+                N_("busy {share} for {seconds} s under load"),
+                share=percent(part.number("busy_mean") or 0.0),
+                seconds=f"{part.number('loaded_s') or 0.0:.0f}",
+            ),
         )
         return Hit(confidence, (evidence,), values, title=title)
     return CLEAR

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, sm_clock, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
@@ -49,10 +49,12 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.clocks.devices",
-            f"{worst.label} up to {values['temperature']} °C",
-            f"limit {limit:.0f} °C" if limit is not None else "",
-            f"thermal slowdown {percent(share)} of the time under load" if share is not None else "",
-            f"SM clock {values['clock']} of {values['top']} MHz",
+            told(N_("{gpu} up to {temperature} °C"), gpu=worst.label, temperature=values["temperature"]),
+            told(N_("limit {temperature} °C"), temperature=f"{limit:.0f}") if limit is not None else None,
+            told(N_("thermal slowdown {share} of the time under load"), share=percent(share))
+            if share is not None
+            else None,
+            sm_clock(values["clock"], values["top"]),
         ),
     )
     return Hit(confidence, evidence, values, title=_WATCHED)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.out_of_memory import size_text
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 from gpumon_gui.diagnosis.script.sign import Sign, with_script
 from gpumon_gui.diagnosis.script.sign import advise as better
@@ -78,14 +78,14 @@ def _watch(view: View) -> Outcome:
     values = {
         "count": str(len(devices)),
         "first": devices[0].label,
-        "more": size_text(first),
-        "size": size_text(max(others)),
+        "more": memory(first),
+        "size": memory(max(others)),
     }
-    told = (f"{part.label} {size_text(size)}" for part, size in zip(devices, sizes, strict=True))
+    held = (told("{gpu} {size}", gpu=part.label, size=memory(size)) for part, size in zip(devices, sizes, strict=True))
     # How it wraps the model is not seen: two GPUs that differ may have another reason.
     return Hit(
         Confidence.MEDIUM if len(devices) > 2 and framework else Confidence.LOW,
-        (measured(view, "job.groups.devices", *told),),
+        (measured(view, "job.groups.devices", *held),),
         values,
         title=_WATCHED,
     )

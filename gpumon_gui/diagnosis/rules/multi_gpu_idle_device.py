@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, gpu_busy, measured, parts, power_drawn, sm_activity
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -38,9 +37,9 @@ def _watch(view: View) -> Outcome:
         measured(
             view,
             "job.groups",
-            f"{part.label} busy {percent(part.number('busy') or 0.0)}",
-            f"SM activity {percent(part.number('sm') or 0.0)}" if part.number("sm") is not None else "",
-            f"{part.number('power_w') or 0.0:.0f} W" if part.number("power_w") is not None else "",
+            gpu_busy(part),
+            sm_activity(part),
+            power_drawn(part),
         )
         for part in (*full[:4], *spare[:4])
     )

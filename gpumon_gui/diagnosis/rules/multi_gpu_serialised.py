@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -24,6 +24,9 @@ _FULL = 0.5
 _EVEN = 0.07
 #: More CPU than one thread that starts kernels: loading data may be what they wait for.
 _ONE_THREAD = 1.4
+
+
+_SM, _BUSY = N_("{gpu} SM activity {share}"), N_("{gpu} busy {share}")
 
 
 def _watch(view: View) -> Outcome:
@@ -52,11 +55,13 @@ def _watch(view: View) -> Outcome:
         view,
         "job.groups",
         *(
-            f"{part.label} {'SM activity' if spins else 'busy'} {percent(share)}"
+            told(_SM if spins else _BUSY, gpu=part.label, share=percent(share))
             for part, share in zip(devices[:8], works, strict=False)
         ),
-        f"correlation {together:.2f}" if together is not None else "",
-        f"exactly one works {percent(alternates)} of the time" if alternates is not None else "",
+        told(N_("correlation {value}"), value=f"{together:.2f}") if together is not None else None,
+        told(N_("exactly one works {share} of the time"), share=percent(alternates))
+        if alternates is not None
+        else None,
     )
     return Hit(confidence, (evidence,), values)
 

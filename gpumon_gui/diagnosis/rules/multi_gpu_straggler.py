@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, gpu_busy, measured, parts, power_drawn, sm_activity, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -100,10 +100,12 @@ def _evidence(view: View, devices: list[Part]) -> tuple[Evidence, ...]:
         measured(
             view,
             "job.groups.devices",
-            f"{part.label} busy {percent(part.number('busy') or 0.0)}",
-            f"SM activity {percent(part.number('sm') or 0.0)}" if part.number("sm") is not None else "",
-            f"{part.number('power_w') or 0.0:.0f} W" if part.number("power_w") is not None else "",
-            f"SM clock {part.number('clock_mhz') or 0.0:.0f} MHz" if part.number("clock_mhz") is not None else "",
+            gpu_busy(part),
+            sm_activity(part),
+            power_drawn(part),
+            told(N_("SM clock {clock} MHz"), clock=f"{clock:.0f}")
+            if (clock := part.number("clock_mhz")) is not None
+            else None,
         )
         for part in devices
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import AMOUNT, Part, measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
@@ -52,9 +52,11 @@ def _watch(view: View) -> Outcome:
         evidence = measured(
             view,
             "job.clocks.devices",
-            f"{part.label} {values['before']} -> {values['after']} MHz",
-            f"limit {limits[0]:.0f} -> {limits[1]:.0f} W" if lowered else "",
-            f"{heat:.0f} °C" if heat is not None else "",
+            told(N_("{gpu} {before} → {after} MHz"), **values),
+            told(N_("limit {before} → {after} W"), before=f"{limits[0]:.0f}", after=f"{limits[1]:.0f}")
+            if lowered
+            else None,
+            told(AMOUNT, amount=f"{heat:.0f} °C") if heat is not None else None,
         )
         return Hit(Confidence.MEDIUM if lowered else Confidence.LOW, (evidence,), values, title=_FELL)
     return CLEAR

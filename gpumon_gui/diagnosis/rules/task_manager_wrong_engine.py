@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -27,8 +27,8 @@ def _watch(view: View) -> Outcome:
         evidence = measured(
             view,
             "window.health.devices",
-            f"{part.label} computes {percent(computing)}",
-            f"3D, Copy and Video engines at most {percent(shown)}",
+            told(N_("{gpu} computes {share}"), gpu=part.label, share=percent(computing)),
+            told(N_("3D, Copy and Video engines at most {share}"), share=percent(shown)),
         )
         seen = part.number("engines_compute") is not None
         return Hit(Confidence.HIGH if seen else Confidence.MEDIUM, (evidence,), values)

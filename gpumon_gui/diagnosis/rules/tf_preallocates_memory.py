@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from gpumon_gui.core.formatters import percent
+from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import measured, parts, told
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.out_of_memory import size_text
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 _HANDLES = ("cublas-handle-failed", "cudnn-handle-failed")
@@ -60,13 +59,18 @@ def _watch(view: View) -> Outcome:
     size, step = largest.number("job_bytes") or 0.0, largest.number("first_step_share")
     if step is not None and step < _AT_ONCE:
         return CLEAR  # it came bit by bit
-    values = {"framework": loaded[0], "size": size_text(size), "gpu": largest.label}
+    values = {"framework": loaded[0], "size": memory(size), "gpu": largest.label}
     evidence = (
         measured(
             view,
             "job.memory.devices",
-            f"{largest.label} {size_text(size)} ({percent(largest.number('job_share') or 0.0)}), constant",
-            f"{percent(step)} of it in one step" if step is not None else "",
+            told(
+                N_("{gpu} {size} ({share}), constant"),
+                gpu=largest.label,
+                size=memory(size),
+                share=percent(largest.number("job_share") or 0.0),
+            ),
+            told(N_("{share} of it in one step"), share=percent(step)) if step is not None else None,
         ),
     )
     return Hit(

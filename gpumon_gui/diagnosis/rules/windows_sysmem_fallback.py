@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from gpumon_gui.core.formatters import percent
+from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.out_of_memory import first_numbers, size_text, written
+from gpumon_gui.diagnosis.out_of_memory import first_numbers, written
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 #: Windows begins to move memory out before the last byte is taken; shared memory that is used beside a card that is not
@@ -57,15 +57,15 @@ def _watch(view: View) -> Outcome:
     grows = grown >= _GROWN_BYTES
     if full < _FULL_SHARE or not (grows or shared >= max(_MUCH_BYTES, _MUCH_SHARE * total)):
         return CLEAR
-    values = {"gpu": worst.label, "shared": size_text(shared), "grown": size_text(max(grown, 0.0))}
+    values = {"gpu": worst.label, "shared": memory(shared), "grown": memory(max(grown, 0.0))}
     power = worst.number("power_share")
     evidence = (
         measured(
             view,
             "job.memory.devices",
-            f"{worst.label} dedicated {percent(full)} of {size_text(total)}",
-            f"shared {size_text(shared)} (+{size_text(max(grown, 0.0))})",
-            f"power {percent(power)} of its limit" if power is not None else "",
+            told(N_("{gpu} dedicated {share} of {total}"), gpu=worst.label, share=percent(full), total=memory(total)),
+            told(N_("shared {size} (+{grown})"), size=memory(shared), grown=memory(max(grown, 0.0))),
+            told(N_("power {share} of its limit"), share=percent(power)) if power is not None else None,
         ),
     )
     return Hit(Confidence.HIGH if grows or _waits(view, worst) else Confidence.MEDIUM, evidence, values, title=_WATCHED)

@@ -130,14 +130,13 @@ def ending(watched: Watched) -> str:
 
 def evidence(one: Evidence) -> tuple[str, str]:
     """What it is called, and its figure."""
-    figure, _when = fact_words.parted(one.value)
-    return fact_words.label(one.what), printable(fact_words.figure(one.what, figure))
+    return fact_words.label(one.what), printable(fact_words.said(one))
 
 
 def when(findings: tuple[Evidence, ...]) -> str:
-    """The time that figures are from: ``30 s``; empty when none says one."""
-    times = (fact_words.parted(one.value)[1] for one in findings)
-    return next((time.partition(",")[0] for time in times if time), "")
+    """How long a time the figures are from: ``30 s``; empty when none says one."""
+    times = ((one.start_utc_s, one.end_utc_s) for one in findings)
+    return next((took(end - start) for start, end in times if start is not None and end is not None), "")
 
 
 def step(one: Step) -> str:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import ast
 import re
+from gettext import NullTranslations
 from pathlib import Path
 
 import pytest
 
 import gpumon_gui.diagnosis
+from gpumon_gui.core import messages
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.diagnosis.behaviour.judge import judge
+from gpumon_gui.diagnosis.facts import Document, Origin
+from gpumon_gui.diagnosis.finding import Confidence, Diagnosis, Evidence, Finding, Severity, Words
 from gpumon_gui.diagnosis.report import fact_words, html, text
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
@@ -18,7 +22,8 @@ from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY
 from tests.unit.diagnosis.workloads import record
 
 _PATH = re.compile(r"(job|window)(\.[a-z0-9_]+)+")
-_CITING = frozenset({"cite", "measured", "shares", "speeds", "counts", "Evidence"})
+_CITING = frozenset({"cite", "measured", "in_words", "shares", "speeds", "counts", "Evidence"})
+WATCH = Origin("watch")
 
 
 def cited() -> set[str]:
@@ -46,7 +51,7 @@ def test_every_fact_that_a_rule_cites_has_words() -> None:
     ("what", "value", "said"),
     [
         ("job.activity.busy", "16 % (30 s, 08:00:00-08:00:30 UTC)", "16 % (30 s, 08:00:00-08:00:30 UTC)"),
-        ("job.activity.power_w", "179.5 (30 s, 08:00:00-08:00:30 UTC)", "179.5 W (30 s, 08:00:00-08:00:30 UTC)"),
+        ("job.activity.power_w", "179.5", "179.5 W"),
         ("window.health.busiest", "0.034", "3.4 %"),
         ("window.seen.seconds", "14.8", "14.8 s"),
         ("job.transfers.rx_bytes_per_s", "7300000000", "7.3 GB/s"),
@@ -59,9 +64,48 @@ def test_figures_carry_their_unit(what: str, value: str, said: str) -> None:
     assert fact_words.figure(what, value) == said
 
 
-def test_a_figure_parts_from_its_time() -> None:
-    assert fact_words.parted("16 % (30 s, 08:00:00-08:00:30 UTC)") == ("16 %", "30 s, 08:00:00-08:00:30 UTC")
-    assert fact_words.parted("2 (of 4)") == ("2 (of 4)", "")
+POWER = Evidence("job.activity.power_w", "179.5", WATCH, (), 179.5, 1_800_000_000.0, 1_800_000_030.0)
+HELD = Evidence(
+    "job.memory",
+    "24.6 GB of 140.4 GB, CPU 0.00 cores",
+    WATCH,
+    (
+        Words("{size} of {total}", {"size": "24.6 GB", "total": "140.4 GB"}),
+        Words("CPU {cores} cores", {"cores": "0.00"}),
+    ),
+)
+
+
+def test_what_was_measured_is_said_with_its_time() -> None:
+    assert fact_words.said(POWER) == "179.5 W"
+    assert fact_words.said_with_time(POWER) == "179.5 W (30 s, 08:00:00-08:00:30 UTC)"
+    assert fact_words.said_with_time(HELD) == "24.6 GB of 140.4 GB, CPU 0.00 cores"
+
+
+def test_words_and_time_are_said_in_the_users_language(monkeypatch: pytest.MonkeyPatch) -> None:
+    chinese = {
+        "{size} of {total}": "{total} 中的 {size}",
+        "CPU {cores} cores": "CPU {cores} 核",
+        ", ": "，",
+        "{figure} ({seconds} s, {start}-{end} UTC)": "{figure}（{seconds} 秒，{start}-{end} UTC）",
+    }
+    catalogue = NullTranslations()
+    monkeypatch.setattr(catalogue, "gettext", lambda text: chinese.get(text, text))
+    monkeypatch.setitem(messages._state, "catalogue", catalogue)
+    assert fact_words.said_with_time(HELD) == "140.4 GB 中的 24.6 GB，CPU 0.00 核"
+    assert fact_words.said_with_time(POWER) == "179.5 W（30 秒，08:00:00-08:00:30 UTC）"
+    finding = Finding("gpu-memory-held-idle", "pid 7", Severity.SLOWS, Confidence.HIGH, "x", evidence=(HELD, POWER))
+    made = report(Document(), Diagnosis(findings=(finding,)), RULES, Instant(0.0, 1_800_000_000.0), None)
+    held, power = made["findings"][0]["evidence"]
+    assert held["value"] == "140.4 GB 中的 24.6 GB，CPU 0.00 核"
+    assert power["value"] == "179.5 W（30 秒，08:00:00-08:00:30 UTC）"
+    assert (power["number"], power["start_utc"], power["end_utc"]) == (
+        179.5,
+        "2027-01-15T08:00:00+00:00",
+        "2027-01-15T08:00:30+00:00",
+    )
+    assert "140.4 GB 中的 24.6 GB，CPU 0.00 核" in text.terminal(made)
+    assert "<td>179.5 W（30 秒，08:00:00-08:00:30 UTC）</td>" in html.html(made)
 
 
 def test_reports_say_words_and_the_json_keeps_the_paths() -> None:

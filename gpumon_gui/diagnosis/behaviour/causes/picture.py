@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpumon_gui.core.formatters import percent, speed
-from gpumon_gui.diagnosis.behaviour.measured import measured
+from gpumon_gui.diagnosis.behaviour.measured import measured_number
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence
 
@@ -258,7 +258,7 @@ def counts(view: View, *paths: str) -> tuple[Evidence, ...]:
 
 def _evidence(view: View, paths: tuple[str, ...], write: Callable[[float], str]) -> tuple[Evidence, ...]:
     known = ((path, view.number(path)) for path in paths)
-    return tuple(measured(view, path, write(value)) for path, value in known if value is not None)
+    return tuple(measured_number(view, path, value, write(value)) for path, value in known if value is not None)
 
 
 def amount(value: float | None) -> str:
