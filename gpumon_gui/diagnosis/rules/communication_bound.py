@@ -99,8 +99,7 @@ RULE = Rule(
     step=9,
     severity=Severity.SLOWS,
     title=N_(
-        "{gpus} spend their time exchanging data ({rate} per second over {by}): {busy} busy, but at most {fill} of "
-        "their SMs work"
+        "{gpus} spend their time exchanging data ({rate} over {by}): {busy} busy, but at most {fill} of their SMs work"
     ),
     help=Help(
         what=N_("Whether the exchange between GPUs takes longer than the computing."),
