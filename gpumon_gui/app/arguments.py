@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from gpumon_gui import __version__
+from gpumon_gui.core import argparse_words
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.files import cannot_write, check_regular_file, shown
 from gpumon_gui.core.messages import LANGUAGES, _
@@ -90,6 +91,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> _Parser:
+    argparse_words.translate()
     parser = _Parser(
         prog="gpumon-gui",
         description=_("GPU monitor: what the GPUs of this machine do, and who uses them."),
@@ -121,7 +123,9 @@ def _parser() -> _Parser:
         type=_size,
         help=_("with --screenshot: size of the window in pixels, for example 1280x800"),
     )
-    parser.add_argument("--version", action="version", version=f"gpumon-gui {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"gpumon-gui {__version__}", help=_("show the version and exit")
+    )
     return parser
 
 

@@ -14,6 +14,7 @@ from typing import NoReturn
 
 from gpumon_gui import __version__
 from gpumon_gui.cli import diagnose, record, self_test, snapshot, watch
+from gpumon_gui.core import argparse_words
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import LANGUAGES, _, set_language
 from gpumon_gui.system import console
@@ -79,11 +80,14 @@ def run(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    argparse_words.translate()
     parser = _Parser(
         prog="gpumon",
         description=_("Reads this machine's GPUs. The window is started with gpumon-gui."),
     )
-    parser.add_argument("--version", action="version", version=f"GPUMon {__version__}")
+    parser.add_argument(
+        "--version", action="version", version=f"GPUMon {__version__}", help=_("show the version and exit")
+    )
     language = _("language of the output (default: the system's)")
     parser.add_argument("--lang", choices=LANGUAGES, help=language)
     commands = parser.add_subparsers(metavar=_("command"), required=True)
