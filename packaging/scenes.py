@@ -1,7 +1,9 @@
 """Knows: what is clicked before a picture of the wizard, of what floats and of high contrast is taken. Must not know:
 which pictures are wanted (``screenshots.py``).
 
-    QT_SCALE_FACTOR=2 python packaging/scenes.py FOLDER WxH…    every scene × language × theme, in these sizes
+    QT_SCALE_FACTOR=2 python packaging/scenes.py FOLDER NAME,NAME WxH…
+
+takes the scenes of these names ("": all) in both languages and themes and in these sizes.
 
 One window for all of it: language, theme and size change as they do for a user. The samples are those of a scripted
 machine, the diagnosis that of a recorded one (``tests/machines``), so nothing of the machine at hand is looked at.
@@ -94,8 +96,8 @@ class Unwatched(NoInstruments):
 class Set:
     """The window and what belongs to it."""
 
-    def __init__(self, app: QApplication, folder: Path, sizes: list[tuple[int, int]]) -> None:
-        self.app, self.folder, self.sizes = app, folder, sizes
+    def __init__(self, app: QApplication, folder: Path, sizes: list[tuple[int, int]], only: frozenset[str]) -> None:
+        self.app, self.folder, self.sizes, self.only = app, folder, sizes, only
         self.theme, self.translation, self.feed = Theme(), Translation(), Feed()
         self.theme.apply(app)
         self.origin = make_live_origin(SCENARIO, self.feed, SystemClock())
@@ -142,6 +144,8 @@ class Set:
 
     def take(self, scene: str, shown: QWidget | None = None, themes: tuple[str, ...] = THEMES) -> None:
         """In every language and theme; the whole window in every size, or one widget as it is."""
+        if self.only and scene not in self.only:
+            return
         scale = int(os.environ.get("QT_SCALE_FACTOR", "1"))
         for language, theme in product(LANGUAGES, themes):
             self.translation.set_language(language)
@@ -150,7 +154,6 @@ class Set:
             self.theme.changed.emit()
             for size in self.sizes:
                 self.window.resize(*size)
-                QCursor.setPos(self.window.geometry().bottomRight())  # on no button
                 self.wait(0.25)
                 name = f"{scene}-{language}-{theme.replace(' ', '-')}"
                 name += f"-{scale}00.png" if shown is not None else f"-{size[0]}x{size[1]}-{scale}00.png"
@@ -281,14 +284,15 @@ def main(arguments: list[str]) -> int:
     """Take them; prints how many."""
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    sizes = [(int(width), int(height)) for width, height in (text.split("x") for text in arguments[1:])]
+    sizes = [(int(width), int(height)) for width, height in (text.split("x") for text in arguments[2:])]
     qInstallMessageHandler(_on_qt_message)
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication([])
     with tempfile.TemporaryDirectory() as kept:
-        stage = Set(app, folder, sizes)
+        stage = Set(app, folder, sizes, frozenset(arguments[1].split(",")) - {""})
         stage.page.set_folder(Path(kept), private=Private(("sam",), ("/home/sam",), ("gpu-server",)))
         stage.window.resize(*sizes[0])
+        QCursor.setPos(stage.window.geometry().bottomRight())  # on no button
         stage.window.show()
         stage.origin.start()
         try:

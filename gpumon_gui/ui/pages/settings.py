@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import Slot
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
@@ -15,7 +15,7 @@ from gpumon_gui.settings.option import Flag, Option
 from gpumon_gui.settings.values import sections_of
 from gpumon_gui.ui.theme import XL, L, M, S, Theme
 from gpumon_gui.ui.widgets.option_row import OptionRow, heading
-from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card
 
 _WIDEST = 860
@@ -32,20 +32,14 @@ class SettingsPage(QWidget):
         self._headings: list[tuple[QLabel, str]] = []
         self._cards: dict[str, QVBoxLayout] = {}
         self._others: dict[str, Callable[[], bool]] = {}
-        content = QWidget(self)
-        self._column = QVBoxLayout(content)
+        content = Content(_WIDEST, self)
+        self._column = content.column
         self._column.setContentsMargins(L, M, L, XL)
         self._column.setSpacing(S)
         for section, keys in sections_of().items():
             self._add_section(section, keys)
         self._column.addStretch(1)
-        content.setMaximumWidth(_WIDEST)
-        self.area = QScrollArea(self)
-        use_thin_bars(self.area, theme, on_window=True)
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.area = ScrollColumn(theme, self)
         self.area.setWidget(content)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)

@@ -1,4 +1,5 @@
-"""Knows: how boxes with a value look: a choice, a number, the frame around a text. Must not know: values.
+"""Knows: how boxes with a value look: a choice, a number, the frame around a text or a table and its head, a bar.
+Must not know: values.
 
 The style's own have gradients and, on dark and in high contrast, borders that cannot be seen. The wheel scrolls the
 page until a box has the focus.
@@ -6,12 +7,14 @@ page until a box has the focus.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRectF, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
     QAbstractSpinBox,
     QComboBox,
     QDoubleSpinBox,
+    QHeaderView,
+    QProgressBar,
     QSpinBox,
     QStyle,
     QStyleOptionSpinBox,
@@ -19,7 +22,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from gpumon_gui.ui.theme import RADIUS, M, S, Theme
+from gpumon_gui.ui.theme import RADIUS, XS, M, S, Text, Theme
 from gpumon_gui.ui.widgets.section import Card
 
 HEIGHT = 30
@@ -100,6 +103,65 @@ class DecimalSpin(QDoubleSpinBox):
         super().wheelEvent(event) if self.hasFocus() else event.ignore()
 
 
+class FlatHeader(QHeaderView):
+    """Names of columns as captions above a hairline, aligned as :meth:`align` says."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(Qt.Orientation.Horizontal, parent)
+        self._theme = theme
+        self._right: frozenset[int] = frozenset()
+        self.setFont(theme.font(Text.CAPTION))
+        self.setMinimumSectionSize(2 * M)
+        theme.changed.connect(self.viewport().update)
+
+    def align(self, *right: int) -> None:
+        """Columns of figures stand at the right."""
+        self._right = frozenset(right)
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), QFontMetrics(self.font()).height() + 2 * XS)
+
+    def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:
+        colours = self._theme.colours
+        painter.save()
+        painter.fillRect(rect, QColor(colours.surface))
+        painter.setPen(QColor(colours.border))
+        painter.drawLine(rect.bottomLeft(), rect.bottomRight())
+        painter.setPen(QColor(colours.muted))
+        painter.setFont(self.font())
+        room = rect.adjusted(XS, 0, -XS, 0)
+        side = Qt.AlignmentFlag.AlignRight if logical in self._right else Qt.AlignmentFlag.AlignLeft
+        name = str(self.model().headerData(logical, Qt.Orientation.Horizontal) or "")
+        name = QFontMetrics(self.font()).elidedText(name, Qt.TextElideMode.ElideRight, room.width())
+        painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | side, name)
+        painter.restore()
+
+
+class SlimBar(QProgressBar):
+    """How far something is, without words."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setTextVisible(False)
+        self.setFixedHeight(4)
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colours = self._theme.colours
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        area = QRectF(self.rect())
+        painter.setBrush(QColor(colours.faint if colours.border == colours.text else colours.border))
+        painter.drawRoundedRect(area, 2, 2)
+        span = max(1, self.maximum() - self.minimum())
+        area.setWidth(area.width() * max(0, self.value() - self.minimum()) / span)
+        painter.setBrush(QColor(colours.accent))
+        painter.drawRoundedRect(area, 2, 2)
+        painter.end()
+
+
 class Framed(Card):
     """A rounded frame around a widget that has none; in the accent's colour while that has the focus."""
 
@@ -131,6 +193,7 @@ def _prepare(spin: QAbstractSpinBox, theme: Theme) -> None:
     palette = QPalette(line.palette())
     palette.setColor(QPalette.ColorRole.Base, QColor(0, 0, 0, 0))  # the box is painted behind it
     line.setPalette(palette)
+    line.setTextMargins(XS, 0, 0, 0)
     theme.changed.connect(spin.update)
 
 

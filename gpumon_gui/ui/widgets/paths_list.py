@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QListWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.theme import S, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.fields import Framed
+from gpumon_gui.ui.widgets.quiet_list import QuietList
 
 _LINES = 3
 
 
-class _List(QListWidget):
+class _List(QuietList):
     removed = Signal()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -39,7 +41,7 @@ class PathsList(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._paths: tuple[str, ...] = ()
-        self.list = _List(self)
+        self.list = _List(theme, self)
         self.list.removed.connect(self._on_remove)
         self.list.currentRowChanged.connect(self._on_row)
         self.add_button = FlatButton(theme, "", "", self, framed=True)
@@ -55,7 +57,7 @@ class PathsList(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(S)
-        box.addWidget(self.list)
+        box.addWidget(Framed(theme, self.list, self))
         box.addLayout(buttons)
         self.setFocusProxy(self.list)
 

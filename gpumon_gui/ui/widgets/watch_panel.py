@@ -23,7 +23,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
-    QProgressBar,
     QScrollArea,
     QSizePolicy,
     QVBoxLayout,
@@ -39,6 +38,7 @@ from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.fields import SlimBar
 from gpumon_gui.ui.widgets.finding_block import FindingBlock
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import Banner, Card, Mark, set_text, wrapped
@@ -67,9 +67,7 @@ class VerdictCard(Card):
         self.sentence = wrapped(theme, Text.SUBTITLE, parent=self)
         self.status = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.waiting = wrapped(theme, Text.CAPTION, parent=self)
-        self.bar = QProgressBar(self)
-        self.bar.setTextVisible(False)
-        self.bar.setFixedHeight(4)
+        self.bar = SlimBar(theme, self)
         self.bar.setMaximum(1000)
         self.ending = wrapped(theme, Text.CAPTION, parent=self)
         column = QVBoxLayout()

@@ -5,8 +5,8 @@ Must not know: what is in either.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QSplitter, QWidget
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSplitter, QSplitterHandle, QWidget
 
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.watch_panel import WatchPanel
@@ -16,6 +16,24 @@ WIDE = 960
 _BESIDE = 380
 _SHARE = 0.5
 _LEAST_PAGE = 150
+
+
+class _Handle(QSplitterHandle):
+    """Nothing but a hairline; the style's dots would lie on the page's last line."""
+
+    def __init__(self, theme: Theme, orientation: Qt.Orientation, parent: QSplitter) -> None:
+        super().__init__(orientation, parent)
+        self._theme = theme
+        theme.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setPen(QColor(self._theme.colours.border))
+        if self.orientation() == Qt.Orientation.Vertical:
+            painter.drawLine(0, self.height() - 1, self.width(), self.height() - 1)
+        else:
+            painter.drawLine(self.width() - 1, 0, self.width() - 1, self.height())
+        painter.end()
 
 
 class WatchSplit(QSplitter):
@@ -30,6 +48,10 @@ class WatchSplit(QSplitter):
         page.setMinimumHeight(_LEAST_PAGE)
         self.addWidget(page)
         self.setStretchFactor(0, 1)
+
+    def createHandle(self) -> QSplitterHandle:
+        """Called by Qt for each border."""
+        return _Handle(self._theme, self.orientation(), self)
 
     def make_panel(self) -> WatchPanel:
         """The panel, hidden at first; made when it is needed for the first time."""

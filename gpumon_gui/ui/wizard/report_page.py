@@ -22,7 +22,7 @@ from gpumon_gui.bridge.diagnosis_files import Preview
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
-from gpumon_gui.ui.widgets.fields import Framed
+from gpumon_gui.ui.widgets.fields import FlatHeader, Framed
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import set_text, wrapped
@@ -88,6 +88,10 @@ class ReportPage(QWidget):
         self.replaced = QTreeWidget(self)
         self.replaced.setRootIsDecorated(False)
         self.replaced.setFrameShape(QFrame.Shape.NoFrame)
+        header = FlatHeader(theme, self.replaced)
+        header.align(3)
+        self.replaced.setHeader(header)
+        header.setStretchLastSection(False)
         self.replaced.setColumnCount(4)
         self.replaced.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         use_thin_bars(self.replaced, theme)
@@ -134,9 +138,10 @@ class ReportPage(QWidget):
             item = QTreeWidgetItem(self.replaced)
             for number, words in enumerate((_(KIND[kind]), printable(word), printable(instead), str(count))):
                 item.setText(number, words)
+            item.setTextAlignment(3, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for number in range(4):
             self.replaced.resizeColumnToContents(number)
-            self.replaced.setColumnWidth(number, min(self.replaced.columnWidth(number), 200))
+            self.replaced.setColumnWidth(number, min(self.replaced.columnWidth(number) + S, 200))
         self._tell()
 
     def tell_saved(self, file: str, fault: str) -> None:

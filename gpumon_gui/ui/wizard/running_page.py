@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QElapsedTimer, QRectF, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QIcon, QPainter, QPixmap
-from PySide6.QtWidgets import QHeaderView, QProgressBar, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.ask import Ask
 from gpumon_gui.diagnosis.checking import Step
 from gpumon_gui.diagnosis.collect import Progress, State
 from gpumon_gui.ui.theme import L, S, Text, Theme
+from gpumon_gui.ui.widgets.fields import FlatHeader, Framed, SlimBar
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import Mark, paint_mark, set_text, wrapped
 from gpumon_gui.ui.wizard.words import STATE, step_subject, step_title
@@ -40,10 +41,8 @@ class RunningPage(QWidget):
         self._icons: dict[str, QIcon] = {}
         self._status = wrapped(theme, Text.SUBTITLE, parent=self)
         self._hint = wrapped(theme, muted=True, parent=self)
-        self.bar = QProgressBar(self)
+        self.bar = SlimBar(theme, self)
         self.bar.setRange(0, 1000)
-        self.bar.setTextVisible(False)
-        self.bar.setFixedHeight(6)
         self.tree = QTreeWidget(self)
         self.tree.setRootIsDecorated(False)
         self.tree.setColumnCount(4)
@@ -51,7 +50,10 @@ class RunningPage(QWidget):
         self.tree.setIconSize(QSize(Mark.SIZE, Mark.SIZE))
         self.tree.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         use_thin_bars(self.tree, theme)
-        header = self.tree.header()
+        self.tree.setFrameShape(QFrame.Shape.NoFrame)
+        header = FlatHeader(theme, self.tree)
+        header.align(_TIME)
+        self.tree.setHeader(header)
         header.setStretchLastSection(False)
         header.setSectionResizeMode(_CHECK, QHeaderView.ResizeMode.Interactive)
         header.setSectionResizeMode(_SUBJECT, QHeaderView.ResizeMode.Stretch)
@@ -66,7 +68,7 @@ class RunningPage(QWidget):
         column.addWidget(self._status)
         column.addWidget(self.bar)
         column.addWidget(self._hint)
-        column.addWidget(self.tree, 1)
+        column.addWidget(Framed(theme, self.tree, self), 1)
         theme.changed.connect(self._recolour)
         self.retranslate()
 
