@@ -12,6 +12,7 @@ from typing import Final
 from gpumon_gui.core.formatters import percent, speed
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.finding import Evidence
+from gpumon_gui.diagnosis.out_of_memory import size_text
 
 
 class Form(StrEnum):
@@ -22,6 +23,8 @@ class Form(StrEnum):
     WATTS = "W"
     SECONDS = "s"
     SPEED = "speed"
+    MICROSECONDS = "µs"
+    SIZE = "size"
 
 
 #: Path → what it is called, and what a bare number of it is.
@@ -118,6 +121,27 @@ FACTS: Final[dict[str, tuple[str, Form]]] = {
     "job.transfers.rx_bytes_per_s": (N_("From the computer to the GPU"), Form.SPEED),
     "job.transfers.time": (N_("Time that copying takes"), Form.SHARE),
     "job.transfers.tx_bytes_per_s": (N_("From the GPU to the computer"), Form.SPEED),
+    "memory_snapshot.fragmented_bytes": (N_("Free in holes between blocks in use"), Form.SIZE),
+    "memory_snapshot.growing": (N_("Only takes memory"), Form.TEXT),
+    "memory_snapshot.largest_hole_bytes": (N_("The largest hole"), Form.SIZE),
+    "memory_snapshot.out_of_memory.requested_bytes": (N_("Asked for in vain"), Form.SIZE),
+    "memory_snapshot.reserved_bytes": (N_("Reserved"), Form.SIZE),
+    "memory_snapshot.trace_entries": (N_("Events in the record"), Form.TEXT),
+    "profile.compute_capability": (N_("Compute capability"), Form.TEXT),
+    "profile.data_loader_share": (N_("Time in the data loader"), Form.SHARE),
+    "profile.gpu_busy_share": (N_("GPU busy"), Form.SHARE),
+    "profile.gpu_collective_share": (N_("Time in which the GPUs exchange data"), Form.SHARE),
+    "profile.gpu_copy_share": (N_("Time with copies alone"), Form.SHARE),
+    "profile.gpu_exposed_collective_share": (N_("Time in which the GPUs only exchange data"), Form.SHARE),
+    "profile.heavy_share": (N_("Heavy arithmetic, of the time of all kernels"), Form.SHARE),
+    "profile.heavy_tensor_core_share": (N_("Heavy arithmetic that runs on tensor cores"), Form.SHARE),
+    "profile.idle_while.copy": (N_("GPU idle while the CPU prepares copies"), Form.SHARE),
+    "profile.idle_while.data_loader": (N_("GPU idle while the CPU is in the data loader"), Form.SHARE),
+    "profile.item_count": (N_("Single values fetched from the GPU"), Form.TEXT),
+    "profile.kernel_median_us": (N_("Median length of the kernels"), Form.MICROSECONDS),
+    "profile.kernels_per_s": (N_("Kernels per second"), Form.TEXT),
+    "profile.sync_count": (N_("Times the CPU waited for the GPU"), Form.TEXT),
+    "profile.sync_loss_share": (N_("GPU idle after the CPU had waited for it"), Form.SHARE),
     "window.health.busiest": (N_("The busiest GPU"), Form.SHARE),
     "window.health.devices": (N_("The GPUs of this computer"), Form.TEXT),
     "window.seen": (N_("Watched"), Form.TEXT),
@@ -176,4 +200,6 @@ def figure(what: str, bare: str) -> str:
         return percent(number, 0 if number >= 0.1 or number == 0 else 1)
     if form is Form.SPEED:
         return speed(number)
+    if form is Form.SIZE:
+        return size_text(number)
     return f"{number:g} {form.value}"

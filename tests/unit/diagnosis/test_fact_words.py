@@ -21,7 +21,7 @@ from gpumon_gui.diagnosis.rules.table import RULES
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY
 from tests.unit.diagnosis.workloads import record
 
-_PATH = re.compile(r"(job|window)(\.[a-z0-9_]+)+")
+_PATH = re.compile(r"(job|window|profile|memory_snapshot)(\.[a-z0-9_]+)+")
 _CITING = frozenset({"cite", "measured", "in_words", "shares", "speeds", "counts", "Evidence"})
 WATCH = Origin("watch")
 
@@ -55,6 +55,8 @@ def test_every_fact_that_a_rule_cites_has_words() -> None:
         ("window.health.busiest", "0.034", "3.4 %"),
         ("window.seen.seconds", "14.8", "14.8 s"),
         ("job.transfers.rx_bytes_per_s", "7300000000", "7.3 GB/s"),
+        ("profile.kernel_median_us", "3.25", "3.25 µs"),
+        ("memory_snapshot.reserved_bytes", "922746880", "880 MiB"),
         ("job.groups.coupled", "True", "yes"),
         ("job.memory.devices", "GPU 0 (local) +1 GiB", "GPU 0 (local) +1 GiB"),
         ("torch.cuda_build", "null", "unknown"),
