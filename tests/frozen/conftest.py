@@ -10,6 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,15 @@ def run_program(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
     done = in_lab("run", program, *words)
     own = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith("lab: ")]
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout, "".join(own))
+
+
+def unpack_portable(target: Path) -> Path:
+    """The folder of the portable form, unpacked there."""
+    archive = next((ROOT / "dist").glob("GPUMon-*-portable.zip"))
+    with zipfile.ZipFile(archive) as packed:
+        assert packed.testzip() is None
+        packed.extractall(target)
+    return target / "GPUMon"
 
 
 @pytest.fixture(scope="session")

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import html
 import json
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
 
 from gpumon_gui.telemetry.recording.reader import Recording
-from tests.frozen.conftest import ROOT, in_lab, run_program
+from tests.frozen.conftest import ROOT, in_lab, run_program, unpack_portable
 
 MACHINE = ("--scenario", "windows-laptop")
 
 
-def checkout(*words: str) -> str:
+def checkout(*words: str, code: int = 0) -> str:
     """What the checkout prints."""
     line = [sys.executable, "-m", "gpumon_gui", *words]
-    return subprocess.run(line, capture_output=True, check=True, cwd=ROOT, timeout=60).stdout.decode("utf-8")
+    done = subprocess.run(line, capture_output=True, cwd=ROOT, timeout=60)
+    assert done.returncode == code, done.stderr
+    return done.stdout.decode("utf-8")
 
 
 def test_it_is_as_complete_as_the_checkout(folder: Path) -> None:
@@ -97,12 +99,26 @@ def test_it_asks_another_windows_python(folder: Path) -> None:
     assert [(verdict["subject"], verdict["verdict"]) for verdict in verdicts] == [(where, "not_installed")]
 
 
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("watch", "--replay", "tests/data/traces/trace-d01.jsonl.gz"), "code-runs-on-cpu"),
+        (("diagnose", "--script", "tests/data/scripts/tf_custom_loop.py"), "cpu-gpu-sync-each-step"),
+    ],
+    ids=["watch", "script"],
+)
+def test_it_finds_what_the_checkout_finds(folder: Path, tmp_path: Path, words: tuple[str, ...], code: str) -> None:
+    line = (*words[:2], str(ROOT / words[2]), "--json")
+    done = run_program(folder / "gpumon.exe", *line, "--report", str(tmp_path / "report.html"))
+    assert done.returncode == 1, done.stderr
+    found, wanted = (json.loads(text)["findings"] for text in (done.stdout, checkout(*line, code=1)))
+    assert code in [finding["code"] for finding in found]
+    assert [finding["title"] for finding in found] == [finding["title"] for finding in wanted]
+    assert found[0]["title"] in html.unescape((tmp_path / "report.html").read_text(encoding="utf-8"))
+
+
 def test_the_portable_form_keeps_its_data_beside_it(tmp_path: Path) -> None:
-    archive = next((ROOT / "dist").glob("GPUMon-*-portable.zip"))
-    with zipfile.ZipFile(archive) as packed:
-        assert packed.testzip() is None
-        packed.extractall(tmp_path)
-    home = tmp_path / "GPUMon"
+    home = unpack_portable(tmp_path)
     done = run_program(home / "gpumon.exe", "self-test", "--json")
     assert done.returncode == 0
     found = json.loads(done.stdout)["folders"]

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QImage
 
-from tests.frozen.conftest import ROOT, in_lab, seen
+from gpumon_gui.app.arguments import PAGES
+from gpumon_gui.history.reading import HistoryReader
+from tests.frozen.conftest import ROOT, in_lab, run_program, seen, unpack_portable
 from tests.windows.world import GEFORCE, GIB, INTEL, MIB, NVIDIA, World
 
 LIMIT_S = 6.0  # the build measures the start with nothing else running; here other work may run beside
+SETTLE_S = 6.0  # as long as inside/window.py looks at one
 MACHINE = ("--scenario", "windows-laptop")
 LOOKS = {
     "light": (("--theme", "light", "--lang", "en"), ()),
@@ -61,6 +66,40 @@ def test_it_shows_the_gpu_of_this_machine(folder: Path, pictures: Path, stand_in
     seen_by_windows, seen_by_driver = device["metrics"]["engine_utilization"], device["metrics"]["gpu_utilization"]
     assert (seen_by_windows["source"], seen_by_windows["value"]) == ("pdh", 0.96)
     assert (seen_by_driver["source"], seen_by_driver["value"]) == ("nvml", 0.97)
+
+
+def test_settings_and_history_are_kept_from_start_to_start(tmp_path: Path, stand_ins: tuple[str, ...]) -> None:
+    home = unpack_portable(tmp_path)
+    settings = home / "data/settings.toml"
+    settings.parent.mkdir()
+    settings.write_text('# mine\n[general]\ntheme = "dark"\nof_a_newer_version = "新"\n', encoding="utf-8-sig")
+    for page in ("settings", "history"):
+        picture = tmp_path / f"{page}.png"
+        found = seen("window.py", home / "gpumon-gui.exe", picture, "close", "--page", page, options=stand_ins)
+        assert (found["ended"], found["code"], found["left"]) == (True, 0, [])
+        kept = settings.read_text(encoding="utf-8")
+        assert "# mine" in kept
+        written = tomllib.loads(kept)["general"]
+        assert (written["theme"], written["of_a_newer_version"], written["last_page"]) == ("dark", "新", page)
+        image = QImage(str(picture))
+        assert image.pixelColor(image.width() // 2, image.height() // 2).lightness() < 60
+    reader = HistoryReader(home / "data/history.db")
+    contents = reader.contents()
+    reader.close()
+    assert GEFORCE["name"] in [device.name for device in contents.devices]
+    assert contents.first_s is not None
+    assert contents.last_s is not None
+    assert contents.last_s - contents.first_s > SETTLE_S  # of both starts
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_page_can_be_drawn(folder: Path, pictures: Path, page: str) -> None:
+    picture = pictures / f"page-{page}.png"
+    words = ("--page", page, "--lang", "zh_CN", "--size", "1400x900", "--screenshot", str(picture), *MACHINE)
+    done = run_program(folder / "gpumon-gui.exe", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    image = QImage(str(picture))
+    assert (image.width(), image.height()) == (1400, 900)
 
 
 def test_the_sampler_is_the_same_program_with_a_clean_environment(folder: Path, pictures: Path) -> None:
