@@ -36,7 +36,7 @@ ROW = (
 def verdicts() -> bool:
     """Print what a sample and a verdict cost."""
     program = steps(0.05, 0.2, main=0.25, rx=2.5e8, workers=(0.97,) * 8)
-    samples = record(program, machine=Machine(other_busy=0.0, extra=(("other", 0.2),)), seconds=300.0)
+    samples = record(program, machine=Machine(background=0.4), seconds=300.0)
     watcher = Watcher(PID)
     begin_s = time.process_time()
     for sample in samples:
