@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import re
 import string
 import sys
 from collections.abc import Iterator, Sequence
@@ -26,6 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "gpumon_gui"
 LOCALE = ROOT / "resources" / "locale"
 DOMAIN = "gpumon"
+_PERCENT = re.compile(r"%(?:\(\w+\))?[rs]\b")
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
 
 # Header lines that say nothing here or change without any text having changed.
@@ -116,11 +118,12 @@ def check(locale: Path = LOCALE, package: Path = PACKAGE) -> list[str]:
 
 
 def placeholders(text: str) -> set[str] | None:
-    """The names in braces; None when the braces do not match."""
+    """The names in braces, and what argparse's own texts have instead; None when the braces do not match."""
     try:
-        return {name for _text, name, _spec, _conversion in string.Formatter().parse(text) if name is not None}
+        names = {name for _text, name, _spec, _conversion in string.Formatter().parse(text) if name is not None}
     except ValueError:
         return None
+    return names | set(_PERCENT.findall(text))
 
 
 def _placeholder_faults(message: Message) -> Iterator[str]:

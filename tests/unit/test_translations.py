@@ -71,6 +71,7 @@ def test_a_complete_catalogue_passes_and_update_leaves_it_alone(house: House) ->
         ('msgid "Power"', '#~ msgid "Fan"\n#~ msgstr "风扇"\n\nmsgid "Power"', "obsolete entry: Fan"),
         ("由 {name} 使用", "由 {名称} 使用", "placeholders differ (name, 名称): Used by {name}"),
         ("由 {name} 使用", "由 {name 使用", "unmatched brace"),
+        ("由 {name} 使用", "由 {name} %s 使用", "placeholders differ (%s): Used by {name}"),
         ("{count} 块 GPU", "一块 GPU", "placeholders differ (count): one GPU"),
         ('msgid "Power"', '#: a.py:2\nmsgid "Power"', "is not as the tool writes it"),
     ],

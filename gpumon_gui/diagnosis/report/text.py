@@ -90,7 +90,7 @@ def subject(name: str) -> str:
     """What a finding is about, in words where it is no path."""
     return {"machine": _(words.MACHINE), "environment": _(words.ENVIRONMENT), "unlisted": _(words.UNLISTED)}.get(
         name
-    ) or printable(name)
+    ) or printable(watch.numbered(name))
 
 
 def about(name: str, report: Mapping[str, Any]) -> str:

@@ -89,10 +89,16 @@ def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 def name(job: Mapping[str, Any]) -> str:
     """``python (pid 4711, PyTorch)``."""
     program = job.get("program", {})
-    subject = _(words.UNLISTED) if job.get("subject") == "unlisted" else job.get("subject")
-    inside = ", ".join(str(part) for part in (subject, program.get("framework")) if part)
+    subject = _(words.UNLISTED) if job.get("subject") == "unlisted" else numbered(str(job.get("subject") or ""))
+    inside = _(", ").join(str(part) for part in (subject, program.get("framework")) if part)
     called = program.get("name")
-    return f"{called} ({inside})" if called else inside
+    return _("{name} ({details})").format(name=called, details=inside) if called else inside
+
+
+def numbered(subject: str) -> str:
+    """The subject ``pid 4711`` in the user's language; any other stays."""
+    kind, _space, number = subject.partition(" ")
+    return _("pid {pid}").format(pid=number) if kind == "pid" and number.isdigit() else subject
 
 
 def _sentence(job: Mapping[str, Any]) -> str:
@@ -111,7 +117,7 @@ def _sentence(job: Mapping[str, Any]) -> str:
         parts.append(watts(power))
     if cores is not None:
         parts.append(_("CPU: {cores} cores").format(cores=f"{cores:.1f}"))
-    return f"{name(job)}: {', '.join(parts)}"
+    return _("{what}: {value}").format(what=name(job), value=_(", ").join(parts))
 
 
 def _watched(watch: Mapping[str, Any]) -> str:

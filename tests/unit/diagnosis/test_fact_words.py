@@ -89,6 +89,7 @@ def test_words_and_time_are_said_in_the_users_language(monkeypatch: pytest.Monke
         "{size} of {total}": "{total} 中的 {size}",
         "CPU {cores} cores": "CPU {cores} 核",
         ", ": "，",
+        "pid {pid}": "进程 {pid}",
         "{figure} ({seconds} s, {start}-{end} UTC)": "{figure}（{seconds} 秒，{start}-{end} UTC）",
     }
     catalogue = NullTranslations()
@@ -107,6 +108,7 @@ def test_words_and_time_are_said_in_the_users_language(monkeypatch: pytest.Monke
         "2027-01-15T08:00:30+00:00",
     )
     assert "140.4 GB 中的 24.6 GB，CPU 0.00 核" in text.terminal(made)
+    assert "进程 7" in text.terminal(made)
     assert "<td>179.5 W（30 秒，08:00:00-08:00:30 UTC）</td>" in html.html(made)
 
 
