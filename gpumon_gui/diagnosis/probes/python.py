@@ -198,8 +198,15 @@ def _clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text).replace("\0", "")
 
 
+#: As Python's faulthandler begins its account.
+_FATAL = ("Fatal Python error", "Windows fatal exception")
+
+
 def _problem(ran: Ran, output: str) -> tuple[str, str]:
-    tail = output.strip()[-_TAIL:]
+    said = output.strip()
+    # Python names the crash first, then every thread: the end alone may be that of another thread.
+    crash = max(said.rfind(words) for words in _FATAL)
+    tail = said[-_TAIL:] if crash < 0 else said[crash : crash + _TAIL]
     if ran.failure is not None:
         return ran.failure.value, tail or ran.detail
     code = ran.code if ran.code is not None else 0

@@ -56,7 +56,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         advice.say(_SHOULD_HAVE_ONE),
         advice.say(_VIRTUAL),
         advice.say(_WITHOUT),
-        advice.say(_LOOK, look),
+        Step(_LOOK, command=look, check=True),
     )
 
 
