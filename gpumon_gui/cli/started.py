@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import FrameType
 
 import psutil
@@ -33,9 +34,10 @@ class Started:
     def __init__(self, words: Sequence[str], *, quiet_stdout: bool = False) -> None:
         self._words = tuple(words)
         try:
+            variables = users_variables(os.environ, own())
             with _own_libraries_hidden():
                 self._process = subprocess.Popen(
-                    self._words, env=users_variables(os.environ, own()), stdout=2 if quiet_stdout else None
+                    _resolved(self._words, variables), env=variables, stdout=2 if quiet_stdout else None
                 )
         except (OSError, ValueError) as error:
             message = _("{program}: cannot be started ({detail}).")
@@ -93,6 +95,14 @@ class Started:
             return
         with contextlib.suppress(OSError):
             self._process.send_signal(signal.SIGTERM if sys.platform == "win32" else number)
+
+
+def _resolved(words: tuple[str, ...], variables: Mapping[str, str]) -> tuple[str, ...]:
+    """With the program that the shell would have started: Windows itself looks beside our own first, where another
+    ``python`` may lie, and knows no ``conda.bat``."""
+    if os.name != "nt":
+        return words
+    return (shutil.which(words[0], path=variables.get("PATH")) or words[0], *words[1:])
 
 
 @contextlib.contextmanager

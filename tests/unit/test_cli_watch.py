@@ -156,6 +156,21 @@ def test_a_command_runs_untouched_and_its_end_is_told(capfd: pytest.CaptureFixtu
     assert "exit code 3" in out
 
 
+@pytest.mark.skipif(sys.platform != "win32", reason="elsewhere the system looks where the shell does")
+@pytest.mark.parametrize("name", ["python", "conda"])
+def test_a_command_is_the_one_that_the_shell_would_start(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """An environment's ``python`` although another one lies beside our own program, and a ``conda.bat``."""
+    (tmp_path / f"{name}.bat").write_text("@echo mine %1\r\n@exit /b 3\r\n")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("PATHEXT", ".COM;.EXE;.BAT;.CMD")
+    program = Started([name, "train.py"])
+    assert program.wait(20)
+    assert program.exit_code == 3
+    assert "mine train.py" in capfd.readouterr().out
+
+
 def test_with_json_the_command_prints_elsewhere(capfd: pytest.CaptureFixture[str]) -> None:
     run(["watch", "--json", *python("print('x' * 3_000_000)")])
     out, err = capfd.readouterr()
