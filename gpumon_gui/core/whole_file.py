@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from gpumon_gui.core.files import cannot_write, shown
 from gpumon_gui.core.messages import _
 
 PART = ".gpumon-"
+#: Windows refuses to replace a file that is open: a virus scanner or an indexer reads each new one for a moment.
+_TRIES, _PAUSE_S = 8, 0.05
 
 
 def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
@@ -37,9 +40,20 @@ def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
             mask = os.umask(0)
             os.umask(mask)
             Path(part).chmod(0o666 & ~mask)
-        Path(part).replace(target)
+        _put_in_place(Path(part), target)
     except OSError as error:
         if part:
             with suppress(OSError):
                 Path(part).unlink()
         raise OutputFailed(cannot_write(path, error)) from error
+
+
+def _put_in_place(part: Path, target: Path) -> None:
+    for _try in range(_TRIES - 1 if os.name == "nt" and target.exists() else 0):
+        try:
+            part.replace(target)
+        except PermissionError:
+            threading.Event().wait(_PAUSE_S)
+        else:
+            return
+    part.replace(target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,19 @@ def test_private_files_and_links(tmp_path: Path) -> None:
     write_whole(tmp_path / "link", b"y")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "a").read_bytes() == b"y"
+
+
+@pytest.mark.skipif(os.name != "nt", reason="elsewhere an open file can be replaced")
+def test_a_file_that_a_scanner_has_open_for_a_moment_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_bytes(b"old")
+    scanner = path.open("rb")
+    closing = threading.Timer(0.1, scanner.close)
+    closing.start()
+    write_whole(path, b"new")
+    closing.join()
+    assert path.read_bytes() == b"new"
+    with path.open("rb"), pytest.raises(OutputFailed, match="cannot be written"):
+        write_whole(path, b"newer")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
