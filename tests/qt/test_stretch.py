@@ -8,22 +8,37 @@ from collections.abc import Callable, Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
+from gpumon_gui.bridge.alerts import AlertCentre
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core import messages
 from gpumon_gui.core.model import DeviceState, Sample, SourceHealth, SourceState
 from gpumon_gui.core.values import Missing, Reading, Reason
+from gpumon_gui.diagnosis.alerts import run_ended
+from gpumon_gui.diagnosis.alerts.alert import Alert
 from gpumon_gui.telemetry.derive.process_state import STATE_TEXT
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.models.process_model import Col
 from gpumon_gui.ui.pages.table import PAGES
-from gpumon_gui.ui.theme import S, Text, Theme
+from gpumon_gui.ui.theme import XS, M, S, Text, Theme
+from gpumon_gui.ui.widgets.alert_list import Bell, alert_text
+from gpumon_gui.ui.widgets.command_box import CodeText, CommandBox
 from gpumon_gui.ui.widgets.engine_panel import CaptionButton
 from gpumon_gui.ui.widgets.process_table import ProcessTable
 from gpumon_gui.ui.widgets.text import FixedLabel
+from gpumon_gui.ui.wizard.welcome import Welcome
 from tests.qt.samples import GIB, device_values, make_device, make_info, make_process, make_sample, windows_engines
 from tests.qt.test_main_window import RecordingOrigin
 
@@ -159,9 +174,16 @@ def _cut(widget: QWidget) -> str:
         return widget.text() if widget.shown_text() != widget.text() else ""
     if isinstance(widget, QAbstractButton):
         return widget.text() if widget.sizeHint().width() > widget.width() else ""
-    if isinstance(widget, QLineEdit):
+    if isinstance(widget, QLineEdit) and not isinstance(widget.parent(), QAbstractSpinBox):
         room = widget.width() - 2 * widget.height()  # an icon at each end
         return widget.placeholderText() if metrics.horizontalAdvance(widget.placeholderText()) > room else ""
+    if isinstance(widget, QComboBox):
+        return widget.currentText() if metrics.horizontalAdvance(widget.currentText()) > _field_room(widget) else ""
+    if isinstance(widget, QAbstractSpinBox):
+        words = widget.text()
+        return words if metrics.horizontalAdvance(words) > widget.lineEdit().width() - XS else ""
+    if isinstance(widget, CodeText):
+        return widget.text if widget.heightForWidth(widget.width()) > widget.height() else ""
     if isinstance(widget, ProcessTable):
         header = widget.horizontalHeader()
         shown = [column for column in range(header.count()) if not header.isSectionHidden(column)]
@@ -173,6 +195,10 @@ def _cut(widget: QWidget) -> str:
         heads += [text for text in states if body.elidedText(text, Qt.TextElideMode.ElideRight, room) != text]
         return ", ".join(heads)
     return ""
+
+
+def _field_room(widget: QComboBox) -> int:
+    return widget.width() - (2 * S + 2 + 2 * M)  # the text's distance, and the arrow
 
 
 @pytest.mark.parametrize("page", [entry.name for entry in PAGES])
@@ -188,6 +214,57 @@ def test_nothing_is_cut_while_the_sampler_is_silent(window: MainWindow, feed: Fe
     window._refresh()
     settle()
     assert cut(window) == []
+
+
+@pytest.mark.parametrize("size", [SIZE, (900, 600)])
+def test_nothing_is_cut_at_the_first_start(window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    welcome = Welcome(Theme(window), window)
+    window.stack.addWidget(welcome)
+    window.stack.setCurrentWidget(welcome)
+    settle()
+    assert cut(welcome) == []
+
+
+def test_nothing_is_cut_in_the_list_of_alerts(window: MainWindow, feed: Feed) -> None:
+    centre = AlertCentre(feed, None, window)
+    bell = Bell(Theme(window), centre, window)
+    window.add_tool(bell)
+    bell.panel.open_below(bell)
+    settle()
+    assert cut(bell.panel) == []  # nothing has happened
+    values = {"program": "train_the_whole_model.py", "pid": "4711", "time": "42 min", "energy": "310 Wh"}
+    centre.add(Alert("run_ended", "4711", 1.8e9, run_ended.TITLE, run_ended.TEXT, values))
+    bell.panel.open_below(bell)
+    settle()
+    assert cut(bell.panel) == []
+    shown = bell.panel.list
+    row = shown.visualItemRect(shown.item(0))
+    words = row.adjusted(S, 0, -S, 0)
+    needed = QFontMetrics(Theme(window).font(Text.BODY)).boundingRect(
+        words, Qt.TextFlag.TextWordWrap, alert_text(centre.alerts[0])
+    )
+    assert shown.viewport().rect().contains(row)
+    assert needed.height() + QFontMetrics(Theme(window).font(Text.STRONG)).height() <= row.height()
+    bell.panel.close()
+
+
+@pytest.mark.parametrize("width", [300, 460, 900])
+def test_no_letter_of_code_is_cut(qtbot: QtBot, width: int) -> None:
+    """A long name goes on in the next row, and the box grows."""
+    theme = Theme()
+    holder = QWidget()
+    qtbot.addWidget(holder)
+    box = CommandBox(theme, "batch = torchvision.transforms.v2.RandomHorizontalFlip()(batch)\n    print(batch)", holder)
+    column = QVBoxLayout(holder)
+    column.addWidget(box)
+    column.addStretch(1)
+    holder.resize(width, 400)
+    holder.show()
+    settle()
+    assert cut(holder) == []
+    narrow, wide = box._code.heightForWidth(120), box._code.heightForWidth(900)
+    assert narrow > 2 * wide
 
 
 def test_a_cut_text_is_found(qtbot: QtBot) -> None:

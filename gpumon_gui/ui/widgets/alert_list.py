@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QDate, QDateTime, QEvent, QLocale, QPoint, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import (
+    QDate,
+    QDateTime,
+    QEvent,
+    QLocale,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QListWidget, QListWidgetItem, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
 
 from gpumon_gui.bridge.alerts import AlertCentre
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.alerts.alert import Alert
-from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.theme import M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
-from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
+from gpumon_gui.ui.widgets.quiet_list import QuietList
+from gpumon_gui.ui.widgets.rows import paint_row
 from gpumon_gui.ui.widgets.section import wrapped
 
 _WIDTH = 400
@@ -76,6 +101,55 @@ class Bell(FlatButton):
         self._centre.mark_read()
 
 
+class _AlertDelegate(QStyledItemDelegate):
+    """The title with the time at its right, and below it what happened, in as many lines as it takes."""
+
+    def __init__(self, theme: Theme, parent: QListWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._list = parent
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        width = self._list.viewport().width() - 2 * self._list.spacing()
+        title, text = (QFontMetrics(self._theme.font(role)) for role in (Text.STRONG, Text.BODY))
+        room = QRect(0, 0, width - 2 * S, 10_000)
+        words = self._words(index)[2]
+        height = text.boundingRect(room, int(Qt.TextFlag.TextWordWrap), words).height()
+        return QSize(width, title.height() + 2 + height + 2 * S)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        colours = self._theme.colours
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        paint_row(painter, shown, self._theme)
+        title, when, words = self._words(index)
+        room = shown.rect.adjusted(S, S, -S, -S)
+        font, quiet, body = (self._theme.font(role) for role in (Text.STRONG, Text.CAPTION, Text.BODY))
+        line = QFontMetrics(font).height()
+        head = QRect(room.left(), room.top(), room.width(), line)
+        painter.setFont(quiet)
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(head, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, when)
+        head.setWidth(head.width() - QFontMetrics(quiet).horizontalAdvance(when) - M)
+        painter.setFont(font)
+        painter.setPen(QColor(colours.text))
+        fitting = QFontMetrics(font).elidedText(title, Qt.TextElideMode.ElideRight, head.width())
+        painter.drawText(head, Qt.AlignmentFlag.AlignVCenter, fitting)
+        painter.setFont(body)
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(room.adjusted(0, line + 2, 0, S), int(Qt.TextFlag.TextWordWrap), words)
+        painter.restore()
+
+    @staticmethod
+    def _words(index: QModelIndex | QPersistentModelIndex) -> tuple[str, str, str]:
+        alert = index.data(Qt.ItemDataRole.UserRole)
+        return _(alert.title), time_text(alert), alert_text(alert)
+
+
 class AlertPanel(QFrame):
     """The list, as a popup that a click beside it or Escape closes.
 
@@ -93,22 +167,20 @@ class AlertPanel(QFrame):
         self._title = QLabel(self)
         self._title.setFont(theme.font(Text.SUBTITLE))
         self._empty = wrapped(theme, muted=True, parent=self)
+        self._empty.setContentsMargins(S + 2, 0, S, S)
         self._clear = FlatButton(theme, "", "", self)
         self._clear.clicked.connect(centre.clear)
-        self.list = QListWidget(self)
-        self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setWordWrap(True)
-        self.list.setSpacing(2)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        use_thin_bars(self.list, theme)
+        self.list = QuietList(theme, self)
+        self.list.setItemDelegate(_AlertDelegate(theme, self.list))
         self.list.itemActivated.connect(self._on_chosen)
         self.list.itemClicked.connect(self._on_chosen)
         head = QHBoxLayout()
+        head.setContentsMargins(S + 2, 0, 0, 0)
         head.addWidget(self._title)
         head.addStretch(1)
         head.addWidget(self._clear)
         box = QVBoxLayout(self)
-        box.setContentsMargins(L, M, L, L)
+        box.setContentsMargins(S, S, S, S)
         box.setSpacing(S)
         box.addLayout(head)
         box.addWidget(self._empty)
@@ -119,13 +191,22 @@ class AlertPanel(QFrame):
 
     def open_below(self, widget: QWidget) -> None:
         """Show the list at the right edge of a widget, within the screen."""
-        self.resize(QSize(_WIDTH, _HEIGHT if self.list.count() else self._box.totalHeightForWidth(_WIDTH)))
+        self.resize(QSize(_WIDTH, self._height()))
         corner = widget.mapToGlobal(QPoint(widget.width(), widget.height()))
         area = widget.screen().availableGeometry()
         left = max(area.left(), min(corner.x() - self.width(), area.right() - self.width()))
         self.move(left, min(corner.y(), area.bottom() - self.height()))
         self.show()
         self.list.setFocus()
+
+    def _height(self) -> int:
+        """As high as the alerts, up to a point."""
+        if not self.list.count():
+            return self._box.totalHeightForWidth(_WIDTH)
+        self.resize(_WIDTH, _HEIGHT)
+        self._box.activate()
+        rows = sum(self.list.sizeHintForRow(row) + 2 * self.list.spacing() for row in range(self.list.count()))
+        return min(_HEIGHT, rows + self.height() - self.list.viewport().height() + S)
 
     @Slot()
     def retranslate(self) -> None:

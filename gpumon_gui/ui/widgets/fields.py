@@ -41,10 +41,10 @@ class Combo(QComboBox):
 
     def sizeHint(self) -> QSize:
         size = super().sizeHint()
-        return QSize(size.width() + S, max(HEIGHT, size.height()))
+        return QSize(size.width() + 2 * S, max(HEIGHT, size.height()))  # more room around the text than the style's
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(super().minimumSizeHint().width(), self.sizeHint().height())
+        return QSize(super().minimumSizeHint().width() + 2 * S, self.sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

@@ -112,7 +112,7 @@ class FindingBlock(QWidget):
         grid.setHorizontalSpacing(M)
         grid.setVerticalSpacing(2)
         grid.setColumnStretch(0, 3)
-        grid.setColumnStretch(1, 2)
+        grid.setColumnStretch(1, 1)
         for row, _one in enumerate(finding.evidence):
             name = wrapped(self._theme, muted=True, parent=table)
             figure = wrapped(self._theme, parent=table)

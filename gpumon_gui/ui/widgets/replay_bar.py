@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QActionGroup, QKeyEvent, QMouseEvent
+from PySide6.QtCore import QPointF, QRectF, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup, QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QSizePolicy, QSlider, QStyle, QStyleOptionSlider, QWidget
 
 from gpumon_gui.bridge.replay import Replay, ReplayState
@@ -17,6 +17,8 @@ SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 SKIP_S = 5.0
 #: The slider counts tenths of a second: 32 bits are enough for six years.
 _PER_S = 10
+#: Radius of the slider's handle.
+_KNOB = 8
 
 
 class ReplayBar(QWidget):
@@ -29,7 +31,7 @@ class ReplayBar(QWidget):
         super().__init__(parent)
         self._replay = replay
         self.play_button = FlatButton(theme, "play", parent=self)
-        self.slider = SeekSlider(self)
+        self.slider = SeekSlider(theme, self)
         self.position_label = FixedLabel(
             theme, muted=True, align=Qt.AlignmentFlag.AlignRight, sample="0:00:00", parent=self
         )
@@ -176,10 +178,13 @@ class SeekSlider(QSlider):
 
     sought = Signal(int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
+        self._theme = theme
         self._is_showing = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        theme.changed.connect(self.update)
         self.valueChanged.connect(self._on_value_changed)
 
     def set_length(self, length: int) -> None:
@@ -195,6 +200,31 @@ class SeekSlider(QSlider):
             self._is_showing = True
             self.setValue(value)
             self._is_showing = False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        option = QStyleOptionSlider()
+        self.initStyleOption(option)
+        control, style, colours = QStyle.ComplexControl.CC_Slider, self.style(), self._theme.colours
+        handle = QRectF(style.subControlRect(control, option, QStyle.SubControl.SC_SliderHandle, self)).center()
+        middle = self.height() / 2
+        groove = QRectF(1, middle - 2, self.width() - 2, 4)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(QColor(colours.faint if colours.border == colours.text else colours.border))
+        painter.drawRoundedRect(groove, 2, 2)
+        colour = QColor(colours.accent if self.isEnabled() else colours.faint)
+        groove.setRight(handle.x())
+        painter.setBrush(colour)
+        painter.drawRoundedRect(groove, 2, 2)
+        painter.setPen(QPen(QColor(colours.text if self.hasFocus() else colours.border), 1.4))
+        painter.setBrush(QColor(colours.surface))
+        painter.drawEllipse(QPointF(handle.x(), middle), _KNOB, _KNOB)
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(colour)
+        inner = _KNOB - (3 if self.underMouse() or self.isSliderDown() else 4)
+        painter.drawEllipse(QPointF(handle.x(), middle), inner, inner)
+        painter.end()
 
     @Slot(int)
     def _on_value_changed(self, value: int) -> None:

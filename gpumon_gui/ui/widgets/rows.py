@@ -35,17 +35,7 @@ class RowDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         area: QRect = shown.rect
-        state: QStyle.StateFlag = shown.state
-        row = QRectF(area).adjusted(1, 1, -1, -1)
-        painter.setPen(Qt.PenStyle.NoPen)
-        if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
-            is_chosen = bool(state & QStyle.StateFlag.State_Selected)
-            painter.setBrush(QColor(colours.selected if is_chosen else colours.hover))
-            painter.drawRoundedRect(row, RADIUS - 2, RADIUS - 2)
-        if state & QStyle.StateFlag.State_HasFocus and state & QStyle.StateFlag.State_KeyboardFocusChange:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours.text), 1.4))
-            painter.drawRoundedRect(row.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS - 2, RADIUS - 2)
+        paint_row(painter, shown, self._theme)
         left = area.left() + S
         tick = index.data(Qt.ItemDataRole.CheckStateRole)
         if tick is not None:
@@ -65,3 +55,18 @@ class RowDelegate(QStyledItemDelegate):
             painter.drawText(QRect(room.left(), room.top(), room.width(), metrics.height()), 0, text)
             room.setTop(room.top() + metrics.height() + 2)
         painter.restore()
+
+
+def paint_row(painter: QPainter, shown: QStyleOptionViewItem, theme: Theme) -> None:
+    """What lies behind a row: chosen, under the pointer, with the focus of those who came by keyboard."""
+    colours, state = theme.colours, shown.state
+    row = QRectF(shown.rect).adjusted(1, 1, -1, -1)
+    painter.setPen(Qt.PenStyle.NoPen)
+    if state & (QStyle.StateFlag.State_Selected | QStyle.StateFlag.State_MouseOver):
+        is_chosen = bool(state & QStyle.StateFlag.State_Selected)
+        painter.setBrush(QColor(colours.selected if is_chosen else colours.hover))
+        painter.drawRoundedRect(row, RADIUS - 2, RADIUS - 2)
+    if state & QStyle.StateFlag.State_HasFocus and state & QStyle.StateFlag.State_KeyboardFocusChange:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(QPen(QColor(colours.text), 1.4))
+        painter.drawRoundedRect(row.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS - 2, RADIUS - 2)

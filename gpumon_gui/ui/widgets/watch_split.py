@@ -6,16 +6,21 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QSplitter, QSplitterHandle, QWidget
+from PySide6.QtWidgets import QScrollArea, QSplitter, QSplitterHandle, QWidget
 
 from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.section import Banner
 from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 
 #: From this width on charts and panel fit beside each other.
 WIDE = 960
 _BESIDE = 380
+_BESIDE_MOST = 520
+_BESIDE_SHARE = 0.33
 _SHARE = 0.5
 _LEAST_PAGE = 150
+#: The border goes this share of the height up or down to where a part of the page ends.
+_GIVES = 0.12
 
 
 class _Handle(QSplitterHandle):
@@ -78,17 +83,49 @@ class WatchSplit(QSplitter):
         panel.set_beside(beside)
         self.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
         if panel.is_folded:
-            panel.setMaximumHeight(panel.sizeHint().height())
+            panel.setMaximumHeight(self._folded_height(panel))
         else:
             panel.setMaximumHeight(16777215)
         if beside:
             panel.setMinimumSize(300, 0)
-            self.setSizes([self.width() - _BESIDE, _BESIDE])
+            width = max(_BESIDE, min(_BESIDE_MOST, round(self.width() * _BESIDE_SHARE)))
+            self.setSizes([self.width() - width, width])
             return
         panel.setMinimumSize(0, 0 if panel.is_folded else 150)
         height = self.height()
-        below = panel.sizeHint().height() if panel.is_folded else max(150, round(height * _SHARE))
-        self.setSizes([max(_LEAST_PAGE, height - below), below])
+        below = self._folded_height(panel) if panel.is_folded else max(150, round(height * _SHARE))
+        above = max(_LEAST_PAGE, height - below)
+        if not panel.is_folded:
+            above = min(self._ends(), key=lambda end: abs(end - above), default=above)
+            if abs(above - (height - below)) > height * _GIVES:
+                above = max(_LEAST_PAGE, height - below)
+        self.setSizes([above, height - above])
+
+    def _folded_height(self, panel: WatchPanel) -> int:
+        """For its sentence at the width that there is; the hint alone is for a narrow column."""
+        layout = panel.layout()
+        return panel.sizeHint().height() if layout is None else layout.totalHeightForWidth(self.width())
+
+    def _ends(self) -> list[int]:
+        """How high the page is with its first parts, when each is as low as it can be."""
+        page = self.widget(0)
+        if not isinstance(page, QScrollArea):
+            return []
+        content = page.widget()
+        layout = None if content is None else content.layout()
+        if layout is None:
+            return []
+        margins = layout.contentsMargins()
+        room = self.width() - page.verticalScrollBar().sizeHint().width() - margins.left() - margins.right()
+        ends, top = [], margins.top()
+        for number in range(layout.count()):
+            item = layout.itemAt(number)
+            if item is None or item.isEmpty() or isinstance(item.widget(), Banner):  # a banner comes and goes
+                continue
+            top += item.minimumHeightForWidth(room) if item.hasHeightForWidth() else item.minimumSize().height()
+            ends.append(top + layout.spacing() // 2)
+            top += layout.spacing()
+        return [end for end in ends if end >= _LEAST_PAGE]
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another place where there is other room; what the user set stays otherwise."""
