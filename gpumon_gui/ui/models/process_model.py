@@ -89,7 +89,7 @@ class Column:
 
 
 COLUMNS: dict[Col, Column] = {
-    Col.NAME: Column(N_("Name"), "", "m" * 12),
+    Col.NAME: Column(N_("Name"), "", "m" * 11),
     Col.PID: Column(N_("PID"), N_("Process identifier"), "888888", numeric=True),
     Col.STATE: Column(N_("State"), N_("What the process does with the GPU, from the last few seconds"), "m" * 17),
     Col.GPU: Column(
@@ -107,7 +107,7 @@ COLUMNS: dict[Col, Column] = {
     Col.RAM: Column(N_("Memory"), N_("Resident system memory"), "888.8 GB", numeric=True),
     Col.FRAMEWORK: Column(N_("Framework"), N_("Recognized from the loaded libraries"), "TensorFlow"),
     Col.ENVIRONMENT: Column(N_("Environment"), N_("Python environment of the process"), "m" * 8),
-    Col.USER: Column(N_("User"), "", "m" * 6),
+    Col.USER: Column(N_("User"), "", "m" * 5),
     Col.COMMAND: Column(N_("Command line"), "", "m" * 24, shown=False),
     Col.READ: Column(
         N_("Disk read"), N_("Read from storage, caches included"), "888.8 MB/s", numeric=True, shown=False
