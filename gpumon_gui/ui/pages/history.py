@@ -410,6 +410,9 @@ class HistoryPage(QWidget):
         self._is_asking = False
         if self._history is None or not self.isVisible():
             return
+        if answer.reading is None and self._is_stale:  # the file was written meanwhile: perhaps there is something now
+            self._ask()
+            return
         self._fault = answer.fault
         if answer.fault:
             self._draw()
