@@ -37,9 +37,12 @@ class FlatButton(QAbstractButton):
         parent: QWidget | None = None,
         *,
         framed: bool = False,
+        link: bool = False,
     ) -> None:
+        """``link``: it leads out of the program, in the colour that says so."""
         super().__init__(parent)
         self._framed = framed
+        self._is_link = link
         self._theme = theme
         self._icon_name = icon_name
         self._menu: QMenu | None = None
@@ -95,7 +98,7 @@ class FlatButton(QAbstractButton):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self.paint_back(painter)
         colours = self._theme.colours
-        colour = colours.text if self.isEnabled() else colours.faint
+        colour = (colours.accent if self._is_link else colours.text) if self.isEnabled() else colours.faint
         left = float(S if self.text() else (self.width() - ICON) // 2)
         if self._icon_name:
             icons.draw(painter, self._icon_name, colour, QRectF(left, (self.height() - ICON) / 2, ICON, ICON))

@@ -69,6 +69,7 @@ class FindingsPage(QWidget):
         outer.setSpacing(0)
         above = QVBoxLayout()
         above.setContentsMargins(L, 0, L, S)
+        above.setSpacing(S)
         above.addWidget(self._when)
         above.addWidget(self.message)
         outer.addLayout(above)

@@ -85,7 +85,7 @@ class HelpPage(QWidget):
                 widget.deleteLater()
         self._links_title.setVisible(bool(self._rule.links))
         for link in self._rule.links:
-            button = FlatButton(self._theme, "", link, self)
+            button = FlatButton(self._theme, "", link, self, link=True)
             button.setObjectName(link)
             button.setAccessibleName(_("Open {link} in the browser").format(link=link))
             button.clicked.connect(self._on_link)
