@@ -27,6 +27,7 @@ FACTS: dict[str, Any] = {
     "environments": [
         {
             "interpreter": {"path": "C:\\Users\\李雷\\ml\\python.exe", "version": "3.11.9"},
+            "packages": {"torch": "2.5.1+cpu", "nvidia-cublas": "13.1.0.3"},
             "torch": {"version": "2.5.1+cpu", "cuda_build": None, "cuda_available": False, "error": "<b>LAB-7</b>"},
         }
     ],
@@ -71,6 +72,7 @@ def test_versions_are_no_addresses(made: dict[str, Any]) -> None:
     document = Document({"driver": {"version": "31.0.15.5222"}, "note": "at 31.0.15.52"})
     plain = report(document, diagnose(document, RULES), RULES, NOW, PRIVATE)
     assert plain["facts"]["driver"]["version"] == "31.0.15.5222"
+    assert made["facts"]["environments"][0]["packages"]["nvidia-cublas"] == "13.1.0.3"
 
 
 def test_html_is_whole_and_escaped(made: dict[str, Any]) -> None:

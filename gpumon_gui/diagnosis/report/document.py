@@ -146,9 +146,13 @@ def _plain(value: Any) -> Any:
 
 def _redacted(value: Any, private: Private, replaced: Replaced, key: str = "") -> Any:
     if isinstance(value, Mapping):
-        # A key can be a path or a name too (packages, variables).
+        # A key can be a path or a name too (packages, variables). What belongs to a package is its version: those of
+        # NVIDIA's libraries have four parts, like an address.
+        is_packages = key == "packages"
         return {
-            redact_text(str(name), private, (), replaced): _redacted(entry, private, replaced, str(name))
+            redact_text(str(name), private, (), replaced): _redacted(
+                entry, private, replaced, key if is_packages else str(name)
+            )
             for name, entry in value.items()
         }
     if isinstance(value, list):
