@@ -121,6 +121,17 @@ class FlatHeader(QHeaderView):
     def sizeHint(self) -> QSize:
         return QSize(super().sizeHint().width(), QFontMetrics(self.font()).height() + 2 * XS)
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        rest = self.viewport().rect()  # right of the last column the style's own colour would show
+        rest.setLeft(self.length() - self.offset())
+        if rest.width() > 0:
+            painter = QPainter(self.viewport())
+            painter.fillRect(rest, QColor(self._theme.colours.surface))
+            painter.setPen(QColor(self._theme.colours.border))
+            painter.drawLine(rest.bottomLeft(), rest.bottomRight())
+            painter.end()
+
     def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:
         colours = self._theme.colours
         painter.save()

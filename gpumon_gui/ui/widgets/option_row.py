@@ -126,7 +126,7 @@ def _spin(kind: Number, theme: Theme, parent: QWidget) -> QSpinBox | QDoubleSpin
         decimal.setSingleStep(kind.step)
         spin = decimal
     spin.setKeyboardTracking(False)  # "1" on the way to "15" is no choice
-    spin.setMinimumWidth(_NARROWEST // 2)
+    spin.setMinimumWidth(round(_NARROWEST * 0.6))
     return spin
 
 
