@@ -94,6 +94,7 @@ def test_talkative_qt_does_not_crash_the_end(tmp_path: Path) -> None:
 def test_ctrl_c_while_the_window_is_made_ends_without_a_trace() -> None:
     script = (
         "import os, signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # a shell's background jobs ignore it
         "from gpumon_gui.app import main\n"
         "main.parse = lambda words: os.kill(os.getpid(), signal.SIGINT)\n"
         "main.run([])\n"

@@ -211,3 +211,9 @@ def test_a_kind_that_fails_does_not_stop_the_others() -> None:
 def test_missing_values_are_never_an_alert() -> None:
     nothing = Work(temperature=None, throttle=None, busy=None, sm=None, clock=None)
     assert kinds(story([LAPTOP], [nothing], [TRAINING], seconds=60, hz=1, missing=0.5)) == []
+
+
+def test_a_program_that_gave_its_memory_back_meanwhile_was_not_idle() -> None:
+    held = Program(9, memory={0: lambda time_s: (4 if time_s < 60 or time_s > 3500 else 0.1) * GIB}, cpu=0.0)
+    busy = replace(held, busy={0: 0.0})
+    assert kinds(story([DESKTOP], [IDLE], [busy], seconds=3560, hz=0.2), Limits(held_idle_s=600)) == []

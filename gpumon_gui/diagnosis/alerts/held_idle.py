@@ -33,10 +33,12 @@ class HeldIdle:
         workers = _busy_parents(sample)
         for process in sample.processes:
             held = _held(process, sample)
-            if held is None or process.presence is not ProcessPresence.RUNNING:
-                continue
             identity = (process.pid, process.started_utc_s)
             subject = f"pid {process.pid}"
+            if held is None or process.presence is not ProcessPresence.RUNNING:
+                if self._idle_since_s.pop(identity, None) is not None:
+                    yield Sign(subject, State.OVER)  # it gave its memory back
+                continue
             idle = _is_idle(process, sample)
             if idle is None:
                 continue
@@ -58,6 +60,7 @@ class HeldIdle:
         for gone in self._idle_since_s.keys() - seen:
             if gone[0] not in {process.pid for process in sample.processes}:
                 del self._idle_since_s[gone]
+                yield Sign(f"pid {gone[0]}", State.OVER)  # the next program of that number is another
 
 
 def _held(process: ProcessSample, sample: Sample) -> float | None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
+
+#: Two readings further apart than this (the computer slept) say nothing about the power between them.
+LONGEST_GAP_S: Final = 30.0
 
 
 class Energy:
@@ -27,8 +32,9 @@ class Energy:
                 self._counter[name] = (first if counted >= last else counted, counted)  # a driver that was reloaded
             before_s, before_w = self._before.get(name, (sample.monotonic_s, None))
             self._before[name] = (sample.monotonic_s, power)
-            if power is not None and before_w is not None:
-                spent = (power + before_w) / 2 * (sample.monotonic_s - before_s)
+            passed_s = sample.monotonic_s - before_s
+            if power is not None and before_w is not None and passed_s <= LONGEST_GAP_S:
+                spent = (power + before_w) / 2 * passed_s
                 self._by_power[name] = self._by_power.get(name, 0.0) + spent
 
     @property

@@ -62,20 +62,28 @@ def closing(report: Mapping[str, Any]) -> list[str]:
 def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     """What was watched, how long, and what changed meanwhile; nothing without ``watch``."""
     watch = facts.get("watch")
-    if not isinstance(watch, Mapping):
-        return []
+    if not isinstance(watch, Mapping) or not (_is_number(watch.get("steady_s")) and _is_number(watch.get("seconds"))):
+        return []  # facts of a file may be anything
     lines = [_watched(watch)]
-    if watch.get("run_s") is not None:
+    if _is_number(watch.get("run_s")):
         lines.append(_ended(watch))
     energy = watch.get("energy_j")
     if isinstance(energy, Mapping):
         used = _("{device} used {energy} Wh in that time, by all programs together.")
-        lines += [used.format(device=device, energy=f"{joules / 3600:.2g}") for device, joules in energy.items()]
-    lines += [str(note) for note in watch.get("notes", ())]
-    turns = [turn for turn in watch.get("turns", ()) if isinstance(turn, Mapping)]
+        lines += [
+            used.format(device=device, energy=f"{joules / 3600:.2g}")
+            for device, joules in energy.items()
+            if _is_number(joules)
+        ]
+    lines += [str(note) for note in _entries(watch.get("notes"))]
+    turns = [
+        turn
+        for turn in _entries(watch.get("turns"))
+        if isinstance(turn, Mapping) and _is_number(turn.get("from_s")) and "title" in turn
+    ]
     tables = []
     if len(turns) > 1:
-        rows = [[duration(float(turn["from_s"])), str(turn["title"]), str(turn["code"] or "")] for turn in turns]
+        rows = [[duration(float(turn["from_s"])), str(turn["title"]), str(turn.get("code") or "")] for turn in turns]
         tables = [
             {
                 "title": _("What changed meanwhile"),
@@ -88,7 +96,8 @@ def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def name(job: Mapping[str, Any]) -> str:
     """``python (pid 4711, PyTorch)``."""
-    program = job.get("program", {})
+    program = job.get("program")
+    program = program if isinstance(program, Mapping) else {}
     subject = _(words.UNLISTED) if job.get("subject") == "unlisted" else numbered(str(job.get("subject") or ""))
     inside = _(", ").join(str(part) for part in (subject, program.get("framework")) if part)
     called = program.get("name")
@@ -109,7 +118,7 @@ def _sentence(job: Mapping[str, Any]) -> str:
     )
     parts = []
     if busy is not None:
-        device = job.get("activity", {}).get("device") or "GPU"
+        device = job["activity"].get("device") or "GPU"
         parts.append(_("{device} busy {share} of the time").format(device=device, share=percent(busy)))
     else:
         parts.append(_("no work of it on a GPU was seen"))
@@ -118,6 +127,14 @@ def _sentence(job: Mapping[str, Any]) -> str:
     if cores is not None:
         parts.append(_("CPU: {cores} cores").format(cores=f"{cores:.1f}"))
     return _("{what}: {value}").format(what=name(job), value=_(", ").join(parts))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _entries(value: object) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else ()
 
 
 def _watched(watch: Mapping[str, Any]) -> str:
@@ -131,7 +148,7 @@ def _ended(watch: Mapping[str, Any]) -> str:
     ran, code = duration(float(watch["run_s"])), watch.get("exit_code")
     if not watch.get("ended"):
         return _("The program still runs, for {time} so far.").format(time=ran)
-    if code is None:
+    if not isinstance(code, int):
         return _("The program ended after {time}.").format(time=ran)
     if code < 0:
         return _("The program was ended by signal {signal} after {time}.").format(signal=-code, time=ran)

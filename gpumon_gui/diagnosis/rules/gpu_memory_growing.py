@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import in_profile, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts, told
+from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -52,6 +54,11 @@ def _check(view: View) -> Outcome:
     return in_profile.weighed(in_profile.growing_memory(view), outcome)
 
 
+def _until_full(part: Part) -> float:
+    left = part.number("full_in_s")
+    return math.inf if left is None else left
+
+
 def _watch(view: View) -> Outcome:
     devices = [part for part in parts(view, "job.memory.devices") if part.text("growth") is not None]
     if not devices:
@@ -62,7 +69,7 @@ def _watch(view: View) -> Outcome:
     busy = view.number("job.memory.gpu_busy_mean")
     if not rising or (busy is not None and busy < _NO_STEPS):
         return CLEAR
-    first = min(rising, key=lambda part: part.number("full_in_s") or 0.0)
+    first = min(rising, key=_until_full)
     per_s, grown = first.number("growth_bytes_per_s") or 0.0, first.number("growth_bytes") or 0.0
     steps = first.number("growth_steps") if first.text("growth") == "steps" else None
     seconds, left = first.number("growth_s") or 0.0, first.number("full_in_s")

@@ -22,6 +22,9 @@ _LEAST_S = 4.0
 _SURE_S = 10.0
 
 
+_CPU_UNKNOWN = N_("The program holds {size} of {gpu} and did nothing there for {seconds} seconds")
+
+
 def _watch(view: View) -> Outcome:
     held = [
         part
@@ -64,7 +67,8 @@ def _watch(view: View) -> Outcome:
         ),
     )
     sure = busy is not None and cores is not None and seconds >= _SURE_S
-    return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values)
+    title = _CPU_UNKNOWN if cores is None else None
+    return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values, title=title)
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:

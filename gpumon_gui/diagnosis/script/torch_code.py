@@ -293,33 +293,35 @@ class TorchCode:
             for call in self.code.calls
         )
 
-    def gives_graph(self, node: ast.expr, loop: ast.AST) -> bool:
-        """Whether an expression in a loop is a tensor that holds its graph: the loss, or made from it."""
+    def gives_graph(self, node: ast.expr, loop: ast.AST, seen: frozenset[str] = frozenset()) -> bool:
+        """Whether an expression in a loop is a tensor that holds its graph: the loss, or made from it. ``seen``: names
+        on the way here; one that is made from itself (``ema = 0.9 * ema + …``) adds nothing."""
         if isinstance(node, ast.BinOp):
-            return self.gives_graph(node.left, loop) or self.gives_graph(node.right, loop)
+            return self.gives_graph(node.left, loop, seen) or self.gives_graph(node.right, loop, seen)
         if isinstance(node, ast.Subscript | ast.Attribute):
-            return not self._is_cut(node) and self.gives_graph(node.value, loop)
+            return not self._is_cut(node) and self.gives_graph(node.value, loop, seen)
         if isinstance(node, ast.List) and len(node.elts) == 1:
-            return self.gives_graph(node.elts[0], loop)
+            return self.gives_graph(node.elts[0], loop, seen)
         if isinstance(node, ast.Call):
             if self._is_cut(node):
                 return False
             if isinstance(node.func, ast.Attribute) and node.func.attr in ("mean", "sum", "clone", "unsqueeze", "view"):
-                return self.gives_graph(node.func.value, loop)
+                return self.gives_graph(node.func.value, loop, seen)
             called = self.code.called(node)
             return (
                 called.startswith(("torch.nn.functional.", "F."))
                 or self.is_loss_call(node)
                 or self._is_model_call(node)
             )
-        if not isinstance(node, ast.Name):
+        if not isinstance(node, ast.Name) or node.id in seen:
             return False
         if node.id in self._backwarded(loop):
             given = [value for value, at in self.code.assigned.get(node.id, []) if self._within(at, loop)]
             return not any(self._is_cut(value) for value in given)
         values = [value for value, at in self.code.assigned.get(node.id, []) if self._within(at, loop)]
         return bool(values) and all(
-            isinstance(value, ast.Call | ast.BinOp) and self.gives_graph(value, loop) for value in values
+            isinstance(value, ast.Call | ast.BinOp) and self.gives_graph(value, loop, seen | {node.id})
+            for value in values
         )
 
     def is_loss_call(self, call: ast.Call) -> bool:

@@ -22,11 +22,12 @@ _CONTEXT = 1.2e9
 _OPENED_S = 8.0
 _START_S = 40.0
 
+_MEMORY = "job.memory.devices"
+
 _NOTHING = N_("The program computes on the CPU ({cores} cores): it has nothing on the GPU")
 _OPENED = N_(
     "The program computes on the CPU ({cores} cores) and leaves the GPU idle, although it has opened it: perhaps the "
-    "model "
-    "was not moved there"
+    "model was not moved there"
 )
 
 
@@ -49,8 +50,12 @@ def watch(view: View) -> Outcome:
     pids = view.items("job.program.pids")
     if seen.draws or (pids and view.number("job.program.pid") not in pids):
         return CLEAR  # a game, or what a program started that only draws
+    if view.flag("window.health.unexplained") is True:
+        return Lacks(("window.health.unexplained",))  # it may be this program's work, seen under another number
+    if not view.known("job.activity.device") and any(one.number("job_bytes") for one in parts(view, _MEMORY)):
+        return Lacks(("job.activity.busy",))  # it is on a GPU whose load nobody tells (MIG)
     if view.known("job.activity.device"):
-        held = [one.number("job_bytes") or 0.0 for one in parts(view, "job.memory.devices")]
+        held = [one.number("job_bytes") or 0.0 for one in parts(view, _MEMORY)]
         if max(held, default=0.0) > _CONTEXT:
             return CLEAR  # more than an opened GPU takes: model or data are there
         return _opened(seen.main or 0.0, seen.seconds, values, evidence)

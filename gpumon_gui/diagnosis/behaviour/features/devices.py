@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gpumon_gui.core.model import ProcessPresence
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import mean
 from gpumon_gui.diagnosis.behaviour.window import DeviceTrack
@@ -15,16 +16,31 @@ from gpumon_gui.diagnosis.behaviour.window import DeviceTrack
 _DEFAULT: Final = ("3d", "copy", "video")
 #: Where CUDA and OpenCL run (facts about Windows' engines; HAGS may rename them).
 _COMPUTE: Final = ("cuda", "compute")
+#: NVML gives whole per cent; what is below this may be another's blink.
+_WORKS: Final = 0.02
 
 
 def of_window(scene: Scene) -> Mapping[str, Any]:
     """``devices[]``: ``index``, ``name``, ``state`` (``ok``, ``lost``, ``not_answering`` …), ``busy`` (mean of the
     driver's utilization), ``power_w``, ``engines_default`` (the busiest of the engines that Task Manager shows first,
     mean), ``engines_compute`` (the busiest of those that compute), ``has_compute_engine``; ``busiest``: the highest
-    ``busy``."""
+    ``busy``; ``unexplained``: a device works, and no program that is seen from here is on it (a container, WSL, a
+    driver that lists nobody)."""
     devices = [_device(track) for track in scene.window.devices.values()]
     busy = [entry["busy"] for entry in devices if entry["busy"] is not None]
-    return {"devices": devices or None, "busiest": max(busy) if busy else None}
+    return {
+        "devices": devices or None,
+        "busiest": max(busy) if busy else None,
+        "unexplained": any(_is_unexplained(scene, track) for track in scene.window.devices.values()) if busy else None,
+    }
+
+
+def _is_unexplained(scene: Scene, track: DeviceTrack) -> bool:
+    busy = mean(track.series.get("gpu_utilization"))
+    return (busy or 0.0) >= _WORKS and not any(
+        process.last.presence is not ProcessPresence.FOREIGN and track.info.key in process.uses
+        for process in scene.window.processes
+    )
 
 
 def _device(track: DeviceTrack) -> dict[str, Any]:
