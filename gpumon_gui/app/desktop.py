@@ -63,7 +63,7 @@ class Desktop(QObject):
         self._timer.setInterval(_STEP_MS)
         self._timer.timeout.connect(self._on_wait)
         self._settings = Settings(None, Values(), self) if settings is None else settings
-        self.mini = MiniMonitor(feed, theme, window)
+        self.mini = MiniMonitor(feed, theme)  # not the window's: it would be minimised with it
         self.mini.wanted.connect(window.bring_up)
         self.mini.placed.connect(self._on_mini_placed)
         self.mini.on_top_chosen.connect(self._on_mini_on_top)
@@ -98,6 +98,7 @@ class Desktop(QObject):
         """Leave the desktop."""
         self._timer.stop()
         self.mini.close_down()
+        self.mini.deleteLater()
         self.tray.close()
         if self._doorman is not None:
             self._doorman.close()

@@ -28,7 +28,12 @@ def open_settings(arguments: Arguments) -> tuple[Settings, tuple[str, ...]]:
     except GpumonError as error:  # an account without a home: nothing can be kept
         return Settings(None, Values()), (str(error),)
     loaded = load(folder)
-    return Settings(folder, loaded.values), tuple(repair.text() for repair in loaded.repairs)
+    texts = tuple(repair.text() for repair in loaded.repairs)
+    if not loaded.can_be_kept:
+        return Settings(None, loaded.values), texts
+    return Settings(
+        folder, loaded.values, repaired=frozenset(repair.key for repair in loaded.repairs if repair.key)
+    ), texts
 
 
 def chosen_language(values: Values) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -23,14 +24,25 @@ class _Writer(Worker):
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder = folder
+        #: What is to be written, put there by the GUI thread: a queued call is lost when the thread is stopped.
+        self.waiting: deque[tuple[Values, frozenset[str]]] = deque()
 
-    @Slot(object)
-    def write(self, values: Values) -> None:
-        """Write; what goes wrong is emitted as one line."""
+    @Slot()
+    def write(self) -> None:
+        """Write the newest; what goes wrong is emitted as one line."""
+        newest = None
+        while self.waiting:
+            newest = self.waiting.popleft()
+        if newest is None:
+            return
         try:
-            store.save(self._folder, values)
+            store.save(self._folder, *newest)
         except OutputFailed as error:
             self.failed.emit(str(error))
+
+    def end(self) -> None:
+        """See :meth:`Worker.end`."""
+        self.write()
 
 
 class Settings(QObject):
@@ -43,18 +55,28 @@ class Settings(QObject):
 
     changed = Signal(str)
     failed = Signal(str)
-    _write = Signal(object)
+    _write = Signal()
 
-    def __init__(self, folder: Path | None, values: Values, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        values: Values,
+        parent: QObject | None = None,
+        *,
+        repaired: frozenset[str] = frozenset(),
+    ) -> None:
+        """``repaired``: keys whose values in the file are not usable and go with the next change."""
         super().__init__(parent)
         self._values = values
+        self._touched = set(repaired)
         self._thread: LoopThread | None = None
+        self._writer: _Writer | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(WRITE_AFTER_MS)
         self._timer.timeout.connect(self._on_due)
         if folder is not None:
-            writer = _Writer(folder)
+            writer = self._writer = _Writer(folder)
             self._thread = LoopThread(writer, "gpumon-settings")
             writer.failed.connect(self.failed, Qt.ConnectionType.QueuedConnection)
             self._write.connect(writer.write, Qt.ConnectionType.QueuedConnection)
@@ -69,6 +91,7 @@ class Settings(QObject):
         before = self._values.get(key)
         self._values = self._values.with_value(key, raw)
         if self._values.get(key) != before:
+            self._touched.add(key)
             self._timer.start()
             self.changed.emit(key)
 
@@ -87,7 +110,8 @@ class Settings(QObject):
 
     @Slot()
     def _on_due(self) -> None:
-        if self._thread is not None:
+        if self._thread is not None and self._writer is not None:
+            self._writer.waiting.append((self._values, frozenset(self._touched)))
             if not self._thread.is_running:
                 self._thread.start()
-            self._write.emit(self._values)
+            self._write.emit()

@@ -248,7 +248,7 @@ class WatchWorker(Worker):
         """See :meth:`Worker.run`."""
         while not self.stop_event.is_set():
             with self._ready:
-                if not self._queue:
+                if not self._queue and not self.stop_event.is_set():
                     self._ready.wait(_IDLE_WAIT_S)
                 things, self._queue = self._queue, []
             for thing in things:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -52,6 +52,7 @@ class Loaded:
 
     values: Values
     repairs: tuple[Repair, ...] = ()
+    can_be_kept: bool = True  #: False: the file is there and cannot be read now; writing would lose what is in it
 
 
 def load(folder: Path) -> Loaded:
@@ -61,7 +62,9 @@ def load(folder: Path) -> Loaded:
         raw = _read(file)
     except FileNotFoundError:
         return Loaded(Values())
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        return Loaded(Values(), (Repair("", strerror(error)),), can_be_kept=False)
+    except ValueError as error:
         _keep_broken(file)
         return Loaded(Values(), (Repair("", strerror(error)),))
     chosen: dict[str, OptionValue] = {}
@@ -82,10 +85,9 @@ def load(folder: Path) -> Loaded:
     return Loaded(Values(MappingProxyType(chosen)), tuple(repairs))
 
 
-def save(folder: Path, values: Values) -> None:
-    """Write the values: whole or not at all; comments and unknown keys in the file stay. Blocks.
-
-    Raises OutputFailed.
+def save(folder: Path, values: Values, keys: Iterable[str] = tuple(BY_KEY)) -> None:
+    """Write the values of these keys: whole or not at all. Other keys, comments and unknown keys in the file stay as
+    they are: another window may have written them. Blocks. Raises OutputFailed.
     """
     import tomlkit  # only here: starting and reading do without
 
@@ -93,10 +95,10 @@ def save(folder: Path, values: Values) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         document = tomlkit.document()
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(FileNotFoundError, ValueError):
             _read(file)  # tomllib is the judge of what is TOML
             document = tomlkit.parse(file.read_text(encoding="utf-8-sig"))  # Notepad may have put a mark in front
-        for key in BY_KEY:
+        for key in keys:
             _put(document, key, values.chosen.get(key))
     except OSError as error:
         raise OutputFailed(cannot_write(file, error)) from error

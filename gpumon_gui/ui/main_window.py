@@ -123,7 +123,7 @@ class MainWindow(QWidget):
         self._origin = origin
         self._is_recorded = recorded
         self._subject = subject
-        self._speed = "normal"
+        self._speed = self._speed_before_pause = "normal"
         self._page: PageEntry = PAGES[0]
         self._demand: Demand | None = None
         self._keep_awake = False
@@ -198,6 +198,8 @@ class MainWindow(QWidget):
         if name == self._speed:
             return
         was_paused = self._speed == "paused"
+        if not was_paused:
+            self._speed_before_pause = self._speed
         self._speed = name
         self._check(self._speed_actions, name)
         if name == "paused":
@@ -298,7 +300,7 @@ class MainWindow(QWidget):
         if self._is_recorded:
             self._origin.toggle()
         else:
-            self.set_speed("normal" if self._speed == "paused" else "paused")
+            self.set_speed(self._speed_before_pause if self._speed == "paused" else "paused")
 
     def save_page(self, file: Path) -> bool:
         """Write the page as PNG; says what came of it."""

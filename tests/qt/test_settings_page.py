@@ -188,3 +188,13 @@ def test_a_switch_for_what_lies_elsewhere(bench: Bench) -> None:
     assert asked == []
     QTest.mouseClick(row.control, Qt.MouseButton.LeftButton)
     assert asked == [False]
+
+
+def test_the_last_change_before_the_end_is_kept(qapp: QApplication, tmp_path: Path) -> None:
+    for number in range(5):
+        folder = tmp_path / str(number)
+        settings = Settings(folder, Values())
+        settings.set("general.theme", "dark")
+        assert settings.close()
+        assert load(folder).values.text("general.theme") == "dark"
+        settings.deleteLater()

@@ -217,3 +217,9 @@ def test_a_program_that_gave_its_memory_back_meanwhile_was_not_idle() -> None:
     held = Program(9, memory={0: lambda time_s: (4 if time_s < 60 or time_s > 3500 else 0.1) * GIB}, cpu=0.0)
     busy = replace(held, busy={0: 0.0})
     assert kinds(story([DESKTOP], [IDLE], [busy], seconds=3560, hz=0.2), Limits(held_idle_s=600)) == []
+
+
+def test_what_still_holds_after_the_quiet_time_is_said_then() -> None:
+    waves = replace(FULL, temperature=lambda time_s: 60.0 if 60 <= time_s < 120 else 95.0)
+    samples = story([LAPTOP], [waves], seconds=1000, hz=1, noise=0.0)
+    assert kinds(samples) == ["temperature", "temperature"]

@@ -154,3 +154,25 @@ def test_a_wrong_value_is_refused(kind: Flag | Choice | Number | Texts, raw: obj
 
 def test_lists_lose_what_is_empty_or_double() -> None:
     assert Texts().checked([" a ", "", "a", "b"]) == ("a", "b")
+
+
+def test_two_windows_do_not_overwrite_each_others_choices(tmp_path: Path) -> None:
+    save(tmp_path, changed(general__language="zh_CN"), {"general.language"})
+    save(tmp_path, changed(general__theme="dark"), {"general.theme"})
+    assert load(tmp_path).values == changed(general__language="zh_CN", general__theme="dark")
+
+
+def test_a_file_that_cannot_be_read_now_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path, changed(general__theme="dark"))
+
+    def denied(_self: Path, *_arguments: object, **_more: object) -> str:
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_text", denied)
+        loaded = load(tmp_path)
+        assert not loaded.can_be_kept
+        assert len(loaded.repairs) == 1
+        with pytest.raises(OutputFailed):
+            save(tmp_path, Values())
+    assert load(tmp_path).values == changed(general__theme="dark")

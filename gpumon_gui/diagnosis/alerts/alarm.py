@@ -48,10 +48,11 @@ class Alarm:
         if sign.state is State.HOLDS:
             if key in self._holds:
                 return None
-            self._holds.add(key)
             if utc_s - self._said_utc_s.get(key, float("-inf")) < self._limits.quiet_s:
-                return None
+                return None  # said when the quiet time is over, if it still holds
         if kind.name in self._limits.muted:
             return None
+        if sign.state is State.HOLDS:
+            self._holds.add(key)
         self._said_utc_s[key] = utc_s
         return Alert(kind.name, sign.subject, utc_s, kind.title, kind.text, sign.values, sign.device, sign.pid)

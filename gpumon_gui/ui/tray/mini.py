@@ -86,7 +86,7 @@ class MiniMonitor(QWidget):
         self._head = ""
         self._place: tuple[str, ...] = ()
         self._dragged_from: QPoint | None = None
-        self._was_moved = False
+        self._was_moved = self._is_pressed = False
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)  # it takes no focus from the user's work
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -312,7 +312,7 @@ class MiniMonitor(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() is Qt.MouseButton.LeftButton:
-            self._was_moved = True
+            self._is_pressed = True
             handle = self.windowHandle()
             if handle is None or not handle.startSystemMove():
                 self._dragged_from = event.globalPosition().toPoint() - self.pos()
@@ -328,7 +328,8 @@ class MiniMonitor(QWidget):
         self.wanted.emit()
 
     def moveEvent(self, event: QMoveEvent) -> None:
-        if self.isVisible() and self._was_moved:
+        if self.isVisible() and self._is_pressed:
+            self._was_moved = True
             area = self.screen().availableGeometry()
             self._place = (
                 self.screen().name(),

@@ -113,7 +113,7 @@ class GivenBox(Card):
     @property
     def given(self) -> Given:
         """All of it."""
-        return replace(self._given, log_text=self._large or self.paste.toPlainText())
+        return replace(self._given, log_text=self._large + self.paste.toPlainText())
 
     @property
     def is_empty(self) -> bool:
@@ -207,7 +207,7 @@ class GivenBox(Card):
 
     @Slot(str)
     def _on_large(self, text: str) -> None:
-        self._large = self.paste.toPlainText() + text
+        self._large += self.paste.toPlainText() + text
         self.paste.clear()
         self._show_rows()
 
