@@ -44,7 +44,6 @@ class Alerts(QObject):
         self._window = window
         self._settings = settings
         self._tray: Tray | None = None
-        self._told: Alert | None = None
         self.centre = AlertCentre(feed, limits_of(settings.values), self)
         self.bell = Bell(theme, self.centre, window)
         window.add_tool(self.bell)
@@ -63,16 +62,18 @@ class Alerts(QObject):
     def _tell(self, alert: Alert) -> None:
         if not self._settings.values.flag("alerts.on"):
             return
-        self._told = alert
         if self._tray is not None and self._tray.is_shown:
-            self._tray.notify(_(alert.title), alert_text(alert))
+            self._tray.notify(_(alert.title), alert_text(alert), alert)
         elif self._window.isVisible():
             self._window.message.say(alert_text(alert), Tone.ATTENTION)
 
     @Slot()
     def _on_notification(self) -> None:
-        if self._told is not None:
-            self._follow(self._told)
+        about = None if self._tray is None else self._tray.told_about
+        if isinstance(about, Alert):
+            self._follow(about)
+        else:
+            self._window.bring_up()
 
     @Slot(object)
     def _follow(self, alert: Alert) -> None:

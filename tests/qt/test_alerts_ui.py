@@ -140,3 +140,17 @@ def test_the_list_in_chinese(bench: Bench) -> None:
     bench.translation.set_language("en")
     bench.alerts.centre.clear()
     assert bench.alerts.bell.panel.list.count() == 0
+
+
+def test_a_click_on_a_hint_is_no_click_on_an_older_alert(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    tray = Tray(bench.window, bench.feed, lambda: None)
+    monkeypatch.setattr(tray.icon, "showMessage", lambda *_words: None)
+    monkeypatch.setattr(Tray, "is_shown", True)
+    bench.alerts.use_tray(tray)
+    bench.heat()
+    bench.window.show_page("settings")
+    tray.notify("Still running", "GPUMon goes on here.")
+    tray.icon.messageClicked.emit()
+    assert bench.window.page == "settings"
+    tray.close()
+    tray.deleteLater()

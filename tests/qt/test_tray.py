@@ -304,7 +304,7 @@ def test_the_first_close_into_the_tray_says_so_once(
     desktop: Desktop, window: MainWindow, a_tray: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
-    monkeypatch.setattr(desktop.tray, "notify", lambda title, _text: told.append(title))
+    monkeypatch.setattr(desktop.tray, "notify", lambda title, _text, _about=None: told.append(title))
     desktop.start(hidden=False)
     desktop.stay.trigger()
     for _time in range(2):

@@ -25,10 +25,10 @@ from gpumon_gui.core.model import ProcessPresence, ProcessSample, Sample
 from gpumon_gui.diagnosis.behaviour.watcher import Turn, Watcher
 from gpumon_gui.diagnosis.finding import Confidence, Finding, Severity
 from gpumon_gui.history.marker import Marker, MarkerKind
+from gpumon_gui.ui import announce
 from gpumon_gui.ui.charts.bands import BandStyle
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme, Theme
-from gpumon_gui.ui.widgets import watch_panel
 from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 from tests.qt.test_main_window import RecordingOrigin
 from tests.qt.test_stretch import LONGER, Longer, cut, settle
@@ -301,7 +301,7 @@ def test_a_change_of_the_workload_changes_the_verdict_and_is_listed(
             assert event.politeness() == Spoken.AnnouncementPoliteness.Polite
             heard.append(event.message())
 
-    monkeypatch.setattr(watch_panel, "QAccessible", Spoken)
+    monkeypatch.setattr(announce, "QAccessible", Spoken)
     watches.watch(program_of(CHANGING[0]))
     window.pages["performance"].watch_button.setFocus()
     before = QApplication.focusWidget()

@@ -41,6 +41,8 @@ class Tray(QObject):
         self._is_light = is_light
         self._meter: Meter | None = None
         self._words = ""
+        #: What the notification shown last is about.
+        self.told_about: object = None
         self._mini = mini
         self._is_still = False
         self._click = QTimer(self)
@@ -109,8 +111,10 @@ class Tray(QObject):
         """A further entry below *Open*."""
         self.menu.insertAction(self.menu.actions()[1], action)
 
-    def notify(self, title: str, text: str) -> None:
-        """Tell the user through the desktop's own notifications. Markup in names of others stays text."""
+    def notify(self, title: str, text: str, about: object = None) -> None:
+        """Tell the user through the desktop's own notifications. Markup in names of others stays text. ``about``: what a
+        click on it leads to (:attr:`told_about`)."""
+        self.told_about = about
         # The freedesktop notification server reads HTML in the body; Windows does not.
         safe = text if sys.platform == "win32" else html.escape(text, quote=False)
         self.icon.showMessage(title, safe, self._window.windowIcon())

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui import icons
+from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.theme import RADIUS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 
@@ -61,10 +62,13 @@ class MessageBar(QWidget):
         if tone is not self._tone:
             self._tone = tone
             self.update()
+        is_new = text != self._label.text() or self.isHidden()
         if text != self._label.text():
             self._label.setText(text)
             self.setAccessibleName(text)
         self.show()
+        if is_new and self.isVisible():
+            announce(self, text)
 
     def retranslate(self) -> None:
         """Write the fixed texts again."""

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
     QAction,
     QColor,
     QFocusEvent,
@@ -35,6 +33,7 @@ from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Verdict
 from gpumon_gui.diagnosis.finding import Finding
 from gpumon_gui.diagnosis.rules.table import RULES
+from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.button import FlatButton
@@ -441,9 +440,7 @@ class WatchPanel(QWidget):
                     program=watch_texts.called(one.program),
                     verdict=watch_texts.sentence(finding, verdict.behaviour.document.facts),
                 )
-                event = QAccessibleAnnouncementEvent(self, words)
-                event.setPoliteness(QAccessible.AnnouncementPoliteness.Polite)
-                QAccessible.updateAccessibility(event)
+                announce(self, words)
         self._told = known
 
     def _mark(self, key: Key | None) -> None:
