@@ -112,8 +112,8 @@ class Tray(QObject):
         self.menu.insertAction(self.menu.actions()[1], action)
 
     def notify(self, title: str, text: str, about: object = None) -> None:
-        """Tell the user through the desktop's own notifications. Markup in names of others stays text. ``about``: what a
-        click on it leads to (:attr:`told_about`)."""
+        """Tell the user through the desktop's own notifications. Markup in names of others stays text. ``about``: what
+        a click on it leads to (:attr:`told_about`)."""
         self.told_about = about
         # The freedesktop notification server reads HTML in the body; Windows does not.
         safe = text if sys.platform == "win32" else html.escape(text, quote=False)
