@@ -30,7 +30,7 @@ class Faults(QObject):
         self._window = window
         self._last_lines = last_lines
         self._has_told = False
-        self._raised.connect(self._tell, Qt.ConnectionType.QueuedConnection)
+        self._raised.connect(self.tell, Qt.ConnectionType.QueuedConnection)
         self._before = sys.excepthook
         self._thread_before = threading.excepthook
         sys.excepthook = self._hook
@@ -54,7 +54,8 @@ class Faults(QObject):
         self._raised.emit("".join(traceback.format_exception(kind, error, trace)))
 
     @Slot(str)
-    def _tell(self, trace: str) -> None:
+    def tell(self, trace: str) -> None:
+        """Show the dialog, once."""
         if self._has_told:
             return
         self._has_told = True

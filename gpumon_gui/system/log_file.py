@@ -19,6 +19,7 @@ KEPT_FILES: Final = 3
 KEPT_LINES: Final = 200
 #: Far more than a second of the worst flood; what comes beyond is dropped.
 _WAITING = 2000
+_END_S = 1.0
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -33,6 +34,15 @@ class _Queue(QueueHandler):
             self.queue.put_nowait(record)
         except Full:
             return
+
+
+class _Listener(QueueListener):
+    def stop_within(self, seconds: float) -> None:
+        """End what writes; a disk that does not answer is left behind (the thread is a daemon)."""
+        self.enqueue_sentinel()
+        if self._thread is not None:
+            self._thread.join(seconds)
+            self._thread = None
 
 
 class _Lines(logging.Handler):
@@ -59,7 +69,7 @@ class LogFile:
         self._lines.setFormatter(logging.Formatter(_FORM))
         self._queue: Queue[logging.LogRecord] = Queue(_WAITING)
         self._handler = _Queue(self._queue)
-        self._listener: QueueListener | None = None
+        self._listener: _Listener | None = None
 
     def open(self) -> None:
         """Begin. A folder that cannot be made leaves the lines in memory alone."""
@@ -82,7 +92,7 @@ class LogFile:
             self._logger.info("no log file: %s", error)
             return
         writer.setFormatter(logging.Formatter(_FORM))
-        self._listener = QueueListener(self._queue, writer)
+        self._listener = _Listener(self._queue, writer)
         self._listener.start()
         self._logger.addHandler(self._handler)
 
@@ -102,7 +112,7 @@ class LogFile:
                     self._queue.get_nowait()
                 except Empty:
                     break
-            self._listener.stop()
+            self._listener.stop_within(_END_S)
             for handler in self._listener.handlers:
                 with contextlib.suppress(OSError):  # the last lines do not fit on the disk
                     handler.close()
