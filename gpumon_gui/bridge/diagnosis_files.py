@@ -176,11 +176,6 @@ class DiagnosisFiles(QObject):
         self._clerk: _Clerk | None = None
         self._is_closed = False
 
-    @property
-    def keeps(self) -> bool:
-        """Whether results outlive the program."""
-        return self._folder is not None
-
     def load(self) -> None:
         """Read what is kept."""
         self._send(_Task("load"))

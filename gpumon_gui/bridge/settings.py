@@ -95,12 +95,6 @@ class Settings(QObject):
             self._timer.start()
             self.changed.emit(key)
 
-    def reset(self, key: str) -> None:
-        """Back to the usual value."""
-        from gpumon_gui.settings.catalogue import BY_KEY
-
-        self.set(key, BY_KEY[key].default)
-
     def close(self) -> bool:
         """Write what is not written yet. False: the file system does not answer."""
         if self._timer.isActive():

@@ -33,7 +33,3 @@ class Past:
     def share(self) -> float | None:
         """The mean; of 0 and 1 it is the share. None without a value."""
         return sum(value for _time, value in self._pairs) / len(self._pairs) if self._pairs else None
-
-    def clear(self) -> None:
-        """Forget."""
-        self._pairs.clear()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.diagnosis.behaviour.jobs import Job
-from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Window
+from gpumon_gui.diagnosis.behaviour.window import Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,3 @@ class Scene:
     job: Job | None
     whole_job: Job | None
     others: tuple[Job, ...]
-
-    def device(self, key: DeviceKey) -> DeviceTrack:
-        """A device's steady part."""
-        return self.window.devices[key]

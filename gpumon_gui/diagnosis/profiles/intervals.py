@@ -70,11 +70,6 @@ class Set:
         keep = ends > starts
         return Set(starts[keep], ends[keep])
 
-    def longer_than(self, length: float) -> Set:
-        """The intervals of at least this length."""
-        keep = self.ends - self.starts >= length
-        return Set(self.starts[keep], self.ends[keep])
-
 
 EMPTY: Final = Set(np.empty(0), np.empty(0))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from gpumon_gui.core.identity import same_device
 from gpumon_gui.core.model import DeviceInfo, DeviceKey, ProcessPresence, ProcessUse, Sample
-from gpumon_gui.core.values import number, text
+from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.proof.claims import Claims, DeviceClaim, Moment
 from gpumon_gui.diagnosis.proof.series import Contrast, Steps, Window, contrast, steps, within
 
@@ -293,8 +293,3 @@ def _bits(key: DeviceKey, windows: Sequence[Window], samples: Sequence[Sample]) 
         if values.size and sum(int(value) >> bit & 1 for value in values) * 3 >= values.size:
             found |= 1 << bit
     return found
-
-
-def word(info: DeviceInfo, metric: str) -> str:
-    """A text of the device's, empty when unknown."""
-    return text(info.static.get(metric)) or ""

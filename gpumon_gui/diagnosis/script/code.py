@@ -14,7 +14,6 @@ from typing import Any, Final
 from gpumon_gui.diagnosis.script.reader import Script
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-Loop = ast.For | ast.AsyncFor | ast.While
 FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 LOOPS: Final = (ast.For, ast.AsyncFor, ast.While)
 SCOPES: Final = (*FUNCTIONS, ast.ClassDef, ast.Lambda)
@@ -413,8 +412,8 @@ def plain_name(node: ast.AST | None) -> str:
 
 
 def root_name(node: ast.AST | None) -> str:
-    """The name that an expression of attributes, calls and subscripts begins with: ``loss`` of "
-    "``loss.mean().item()``."""
+    """The name that an expression of attributes, calls and subscripts begins with: ``loss`` of
+    ``loss.mean().item()``."""
     while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
     return node.id if isinstance(node, ast.Name) else ""
@@ -423,8 +422,3 @@ def root_name(node: ast.AST | None) -> str:
 def names_in(node: ast.AST) -> list[str]:
     """The plain names anywhere below."""
     return [below.id for below in ast.walk(node) if isinstance(below, ast.Name)]
-
-
-def is_true(value: Any) -> bool:
-    """The constant True."""
-    return value is True

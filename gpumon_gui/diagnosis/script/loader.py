@@ -16,7 +16,6 @@ SPAWN: Final = "windows-dataloader-spawn"
 #: Workers beyond what any computer loads well with; torch itself warns from the number of cores on.
 TOO_MANY: Final = 64
 _MEMORY: Final = ("TensorDataset", "FakeData", "RandomDataset")
-_WORKER_OPTIONS: Final = frozenset(("--workers", "--num-workers", "--num_workers", "-j", "--nw", "--n_cpu", "--n-cpu"))
 
 
 def check(seen: Seen, found: Found) -> None:

@@ -10,7 +10,6 @@ from gpumon_gui.diagnosis.script.found import Found
 from gpumon_gui.diagnosis.script.seen import Seen
 from gpumon_gui.diagnosis.script.torch_code import wraps_in_data_parallel, wraps_in_ddp
 
-DATA_PARALLEL: Final = "multi-gpu-dataparallel-imbalance"
 RANK: Final = "ddp-rank-device-not-set"
 _SETS_DEVICE: Final = frozenset(("torch.cuda.set_device", "torch.cuda.device", "torch.accelerator.set_device_index"))
 

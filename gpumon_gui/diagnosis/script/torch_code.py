@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Final
 
-from gpumon_gui.diagnosis.script.code import FUNCTIONS, LOOPS, UNKNOWN, Code, names_in, plain_name, root_name
+from gpumon_gui.diagnosis.script.code import FUNCTIONS, UNKNOWN, Code, names_in, plain_name, root_name
 
 #: Modules whose functions move models and batches by themselves.
 MOVERS: Final = frozenset(
@@ -325,8 +325,8 @@ class TorchCode:
         )
 
     def is_loss_call(self, call: ast.Call) -> bool:
-        """``criterion(…)``, ``loss_fn(…)``: an object that was made as one of torch's losses, or is a model's "
-        "output."""
+        """``criterion(…)``, ``loss_fn(…)``: an object that was made as one of torch's losses, or is a model's
+        output."""
         if isinstance(call.func, ast.Name):
             made = self.code.made_by(call.func)
             if any(isinstance(one, ast.Call) and self.code.called(one).endswith("Loss") for one in made):
@@ -396,11 +396,6 @@ def _is_no_grad(code: Code, context: ast.expr) -> bool:
     node = context.func if isinstance(context, ast.Call) else context
     last = code.name(node).rpartition(".")[2] or (node.attr if isinstance(node, ast.Attribute) else "")
     return last in ("no_grad", "inference_mode", "set_grad_enabled", "eval_mode")
-
-
-def is_loop(node: ast.AST) -> bool:
-    """for, async for, while."""
-    return isinstance(node, LOOPS)
 
 
 def is_zero_number(value: object) -> bool:

@@ -16,7 +16,6 @@ from gpumon_gui.diagnosis.script.found import Found
 from gpumon_gui.diagnosis.script.seen import Seen
 from gpumon_gui.diagnosis.script.torch_code import Device, TorchCode
 
-HIDES: Final = "cuda-visible-devices-hides-gpu"
 LATE: Final = "cuda-visible-devices-set-too-late"
 _VARIABLE: Final = "CUDA_VISIBLE_DEVICES"
 #: Of torch.cuda: what does not open the driver.

@@ -170,13 +170,6 @@ def step_text(step_s: int) -> str:
     return _(_STEPS.get(step_s, "")) or formatters.duration(step_s)
 
 
-def length_text(seconds: float) -> str:
-    """``24 hours``, ``7 days``."""
-    if seconds >= 2 * DAY_S:
-        return _("{count} days").format(count=f"{seconds / DAY_S:.3g}")
-    return formatters.span(seconds) if seconds >= 60 else formatters.duration(seconds)
-
-
 def highest(reading: Reading | None, metric: str) -> float:
     """The highest value of a metric, 0 without one."""
     series = None if reading is None else reading.series.get(metric)

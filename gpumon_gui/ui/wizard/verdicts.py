@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from gpumon_gui.ui.theme import L, M, S, Text, Theme
+from gpumon_gui.ui.theme import L, M, Text, Theme
 from gpumon_gui.ui.widgets.section import Card, Mark, wrapped
 from gpumon_gui.ui.wizard.words import VERDICT_MARK
 
@@ -47,14 +47,3 @@ class VerdictBanner(Card):
         lines = {"good": colours.good, "attention": colours.attention, "bad": colours.bad}
         kind = self._mark.kind
         self.set_colours(backs.get(kind, colours.info_back if kind == "info" else ""), lines.get(kind, ""))
-
-
-def column_of(theme: Theme, verdicts: list[dict[str, str]], parent: QWidget) -> QWidget:
-    """All of them below each other."""
-    holder = QWidget(parent)
-    column = QVBoxLayout(holder)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(S)
-    for verdict in verdicts:
-        column.addWidget(VerdictBanner(theme, verdict["verdict"], verdict["text"], holder))
-    return holder
