@@ -11,18 +11,15 @@ import sys
 from pathlib import Path
 from shutil import which
 
-from gpumon_gui.cli.output import FINDINGS, as_json, report_file, save, with_log
-from gpumon_gui.cli.sampling import say, until_interrupted
+from gpumon_gui.cli.output import hand_out, report_file, with_log
+from gpumon_gui.cli.sampling import until_interrupted
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import GpumonError, UnreadableInput
 from gpumon_gui.core.files import shown
 from gpumon_gui.core.messages import _
-from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document
-from gpumon_gui.diagnosis.finding import Severity
 from gpumon_gui.diagnosis.report import text
-from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
 
@@ -79,22 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     document = _given(arguments) if given else _live(arguments)
     diagnosis = diagnose(document, RULES)
-    now = SystemClock().now()
-    unsaved: GpumonError | None = None  # told after the diagnosis, which may have taken minutes
-    if arguments.report is not None:
-        try:
-            save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
-            written = _("The report is in {file}. Names, paths and addresses are replaced in it.")
-            say(written.format(file=shown(arguments.report)))
-        except GpumonError as error:
-            unsaved = error
-    # On the user's own screen nothing is replaced: the commands are there to be copied.
-    made = report(document, diagnosis, RULES, now, None)
-    console.put(as_json(made) if arguments.json else text.terminal(made))
-    if unsaved is not None:
-        raise unsaved
-    acts = any(finding.severity is not Severity.INFO for finding in diagnosis.findings)
-    return FINDINGS if acts else 0
+    return hand_out(document, diagnosis, SystemClock().now(), file=arguments.report, json=arguments.json)
 
 
 def _given(arguments: argparse.Namespace) -> Document:

@@ -19,7 +19,7 @@ from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import LANGUAGES, _, set_language
 from gpumon_gui.system import console
 
-OK, FINDINGS, USAGE, INTERNAL = 0, 1, 2, 3
+OK, USAGE, INTERNAL = 0, 2, 3
 
 #: name, help, arguments, run. The order is the order in the help.
 COMMANDS: tuple[

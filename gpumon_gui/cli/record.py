@@ -8,9 +8,17 @@ import sys
 from pathlib import Path
 
 from gpumon_gui.cli.arguments import between
-from gpumon_gui.cli.sampling import check_scenario, say, supervised, tell, until_interrupted
+from gpumon_gui.cli.sampling import (
+    FASTEST_HZ,
+    PATIENCE_S,
+    check_scenario,
+    no_reading,
+    say,
+    supervised,
+    tell,
+    until_interrupted,
+)
 from gpumon_gui.core.clock import SystemClock
-from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.files import shown
 from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import _, ngettext
@@ -20,10 +28,7 @@ from gpumon_gui.telemetry.recording import size_hint
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 from gpumon_gui.telemetry.supervisor import SampleReady
 
-FASTEST_HZ = 10.0  #: NVML's own utilization figure is renewed at most six times a second
 SLOWEST_HZ = 0.01
-#: Without a single sample for so long the recording is given up.
-PATIENCE_S = 60.0
 
 
 def summary() -> str:
@@ -73,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
                     else:
                         tell(event.status, clock.now().monotonic_s)
                 if now_s - last_s > PATIENCE_S + 1.0 / arguments.hz:
-                    raise GpumonError(_("the sampler gave no reading within {seconds} s.").format(seconds=60))
+                    raise no_reading(PATIENCE_S)
     finally:
         writer.close()
     count, size = writer.written, memory(writer.path.stat().st_size)

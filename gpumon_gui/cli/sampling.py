@@ -8,6 +8,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Final
 
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import GpumonError
@@ -17,6 +18,16 @@ from gpumon_gui.core.status_text import left_behind_text, status_text
 from gpumon_gui.system import console
 from gpumon_gui.telemetry.process import SamplerProcess
 from gpumon_gui.telemetry.supervisor import SamplerState, SamplerStatus, Supervisor
+
+#: NVML's own utilization figure is renewed at most six times a second.
+FASTEST_HZ: Final = 10.0
+#: Without a single sample for so long a command gives up.
+PATIENCE_S: Final = 60.0
+
+
+def no_reading(seconds: float) -> GpumonError:
+    """What is raised when the sampler gave nothing for so long."""
+    return GpumonError(_("the sampler gave no reading within {seconds} s.").format(seconds=round(seconds)))
 
 
 def check_scenario(name: str | None) -> None:

@@ -9,9 +9,8 @@ import argparse
 import sys
 
 from gpumon_gui.cli import document, report
-from gpumon_gui.cli.sampling import check_scenario, supervised, tell
+from gpumon_gui.cli.sampling import check_scenario, no_reading, supervised, tell
 from gpumon_gui.core.clock import SystemClock
-from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, Sample
 from gpumon_gui.system import console
@@ -62,4 +61,4 @@ def take(scenario: str | None) -> Sample:
                     tell(event.status, clock.now().monotonic_s)
     if taken:
         return taken[-1]
-    raise GpumonError(_("the sampler gave no reading within {seconds} s.").format(seconds=round(PATIENCE_S)))
+    raise no_reading(PATIENCE_S)

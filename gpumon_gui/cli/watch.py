@@ -11,25 +11,22 @@ from pathlib import Path
 from typing import Any
 
 from gpumon_gui.cli.arguments import between
-from gpumon_gui.cli.output import FINDINGS, as_json, report_file, save, with_log
-from gpumon_gui.cli.sampling import check_scenario, say, until_interrupted
+from gpumon_gui.cli.output import hand_out, report_file, with_log
+from gpumon_gui.cli.sampling import FASTEST_HZ, check_scenario, say, until_interrupted
 from gpumon_gui.cli.started import Started
 from gpumon_gui.cli.target import Everything, Running, Target
-from gpumon_gui.cli.watching import FASTEST_HZ, SLOWEST_HZ, Seen, live, recorded
+from gpumon_gui.cli.watching import SLOWEST_HZ, Seen, live, recorded
 from gpumon_gui.core.clock import Clock, SystemClock
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.files import printable, shown
 from gpumon_gui.core.formatters import duration, percent
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Sample
-from gpumon_gui.core.redact import Private
 from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Turn, Verdict
 from gpumon_gui.diagnosis.engine import diagnose as judge
 from gpumon_gui.diagnosis.facts import Document
-from gpumon_gui.diagnosis.finding import Finding, Severity
-from gpumon_gui.diagnosis.report import text
-from gpumon_gui.diagnosis.report.document import report
+from gpumon_gui.diagnosis.finding import Finding
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
 
@@ -262,19 +259,7 @@ def _report(arguments: argparse.Namespace, clock: Clock, seen: Seen, watch: dict
         except GpumonError as error:
             trouble = error
     diagnosis = judge(document, rules)
-    now = clock.now()
-    if arguments.report is not None:
-        try:
-            save(arguments.report, report(document, diagnosis, RULES, now, Private.of_this_machine()))
-            written = _("The report is in {file}. Names, paths and addresses are replaced in it.")
-            say(written.format(file=shown(arguments.report)))
-        except GpumonError as error:
-            trouble = trouble or error
-    made = report(document, diagnosis, RULES, now, None)
-    console.put(as_json(made) if arguments.json else text.terminal(made))
-    if trouble is not None:
-        raise trouble
-    return FINDINGS if any(one.severity is not Severity.INFO for one in diagnosis.findings) else 0
+    return hand_out(document, diagnosis, clock.now(), file=arguments.report, json=arguments.json, trouble=trouble)
 
 
 def _of_seen(seen: Seen) -> dict[str, Any]:

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Final
 
-from gpumon_gui.cli.sampling import supervised, tell
+from gpumon_gui.cli.sampling import PATIENCE_S, no_reading, supervised, tell
 from gpumon_gui.cli.target import Target
 from gpumon_gui.core.clock import Clock
-from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, ProcessPresence, Sample
 from gpumon_gui.diagnosis.behaviour.energy import Energy
@@ -22,14 +21,12 @@ from gpumon_gui.telemetry.supervisor import SampleReady
 
 #: NVML renews its utilization at most six times a second; four samples a second show a pause of a second well.
 USUAL_HZ: Final = 4.0
-FASTEST_HZ, SLOWEST_HZ = 10.0, 0.2
+SLOWEST_HZ: Final = 0.2
 #: Time between two verdicts.
 JUDGE_S: Final = 1.0
 #: A sweep may take this share of the time; with many GPUs and every detail it is read less often.
 _SHARE: Final = 0.05
 _SLOWEST_S: Final = 1.0
-#: Without a single sample for so long watching is given up.
-PATIENCE_S: Final = 60.0
 #: A long recording is judged at this many places at most.
 _MOST_VERDICTS: Final = 300
 _RECORDED_JUDGE_S: Final = 2.0
@@ -69,7 +66,7 @@ def live(
             if seconds is not None and seen.samples and now_s - begin_s >= seconds:
                 break
             if now_s - last_s > PATIENCE_S + demand.interval_s:
-                raise GpumonError(_("the sampler gave no reading within {seconds} s.").format(seconds=60))
+                raise no_reading(PATIENCE_S)
             for event in supervisor.step(0.1):
                 if not isinstance(event, SampleReady):
                     tell(event.status, clock.now().monotonic_s)
