@@ -12,14 +12,14 @@ import numpy as np
 from gpumon_gui.diagnosis.behaviour.window import Series
 
 
-def seen(values: Series | None) -> Series:
+def known(values: Series | None) -> Series:
     """The values there are."""
     return np.zeros(0) if values is None else values[np.isfinite(values)]
 
 
 def mean(values: Series | None) -> float | None:
     """The mean, None without a value."""
-    there = seen(values)
+    there = known(values)
     return float(there.mean()) if len(there) else None
 
 
@@ -30,7 +30,7 @@ def middle(values: Series | None) -> float | None:
 
 def level(values: Series | None, share: float) -> float | None:
     """The value that ``share`` (0..1) of the values do not exceed, None without a value."""
-    there = seen(values)
+    there = known(values)
     if not len(there):
         return None
     # np.quantile with its checks takes ten times as long, and changes of the workload are looked for with thousands.
@@ -43,13 +43,13 @@ def level(values: Series | None, share: float) -> float | None:
 
 def share(values: Series | None, least: float) -> float | None:
     """The share of the values that are at least ``least``."""
-    there = seen(values)
+    there = known(values)
     return float((there >= least).mean()) if len(there) else None
 
 
 def variation(values: Series | None) -> float | None:
     """Standard deviation over mean, None for fewer than four values or a mean of (nearly) zero."""
-    there = seen(values)
+    there = known(values)
     if len(there) < 4 or there.mean() <= 1e-6:
         return None
     return float(there.std() / there.mean())

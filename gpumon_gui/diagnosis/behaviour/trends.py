@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpumon_gui.diagnosis.behaviour.series import known
 from gpumon_gui.diagnosis.behaviour.window import Series
 
 
@@ -15,11 +16,6 @@ def last(series: Series | None, count: int = 5) -> float | None:
     """The median of the last ``count`` values seen."""
     seen = known(series)
     return float(np.median(seen[-count:])) if seen.size else None
-
-
-def known(series: Series | None) -> Series:
-    """Without gaps."""
-    return np.empty(0) if series is None else series[~np.isnan(series)]
 
 
 def binned(times_s: Series, series: Series, most: int = 12) -> tuple[Series, Series]:

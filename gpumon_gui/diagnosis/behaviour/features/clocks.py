@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 
 from gpumon_gui.diagnosis.behaviour.scene import Scene
-from gpumon_gui.diagnosis.behaviour.series import mean, middle
-from gpumon_gui.diagnosis.behaviour.trends import known, slope
+from gpumon_gui.diagnosis.behaviour.series import known, mean, middle
+from gpumon_gui.diagnosis.behaviour.trends import slope
 from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Series, Window
 
 #: Below this share of time with kernels a card may clock down by itself between them.

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceState
 from gpumon_gui.diagnosis.behaviour.jobs import belong_together
 from gpumon_gui.diagnosis.behaviour.scene import Scene
-from gpumon_gui.diagnosis.behaviour.series import mean, middle
-from gpumon_gui.diagnosis.behaviour.trends import correlation, known
+from gpumon_gui.diagnosis.behaviour.series import known, mean, middle
+from gpumon_gui.diagnosis.behaviour.trends import correlation
 from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Series
 from gpumon_gui.diagnosis.behaviour.work import Work, work_of
 

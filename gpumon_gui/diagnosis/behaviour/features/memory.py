@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from gpumon_gui.diagnosis.behaviour.scene import Scene
-from gpumon_gui.diagnosis.behaviour.series import mean, middle
-from gpumon_gui.diagnosis.behaviour.trends import binned, known, last, slope, trend
+from gpumon_gui.diagnosis.behaviour.series import known, mean, middle
+from gpumon_gui.diagnosis.behaviour.trends import binned, last, slope, trend
 from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, ProcessTrack, Series, Window
 from gpumon_gui.diagnosis.behaviour.work import Work, per_process, work_of
 
