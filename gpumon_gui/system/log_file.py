@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import threading
 from collections import deque
-from logging.handlers import QueueHandler, QueueListener, RotatingFileHandler
+from logging.handlers import QueueHandler, RotatingFileHandler
 from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import Final
@@ -19,7 +20,8 @@ KEPT_FILES: Final = 3
 KEPT_LINES: Final = 200
 #: Far more than a second of the worst flood; what comes beyond is dropped.
 _WAITING = 2000
-_END_S = 1.0
+#: The end waits this long for the last lines.
+END_S: Final = 1.0
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -36,13 +38,12 @@ class _Queue(QueueHandler):
             return
 
 
-class _Listener(QueueListener):
-    def stop_within(self, seconds: float) -> None:
-        """End what writes; a disk that does not answer is left behind (the thread is a daemon)."""
-        self.enqueue_sentinel()
-        if self._thread is not None:
-            self._thread.join(seconds)
-            self._thread = None
+def _write(waiting: Queue[logging.LogRecord | None], writer: logging.Handler) -> None:
+    """Write until None comes. Who writes also closes: any other thread would wait here for a write that hangs."""
+    while (record := waiting.get()) is not None:
+        writer.handle(record)
+    with contextlib.suppress(OSError):  # the last lines do not fit on the disk
+        writer.close()
 
 
 class _Lines(logging.Handler):
@@ -67,9 +68,9 @@ class LogFile:
         self._before = self._logger.level
         self._lines = _Lines()
         self._lines.setFormatter(logging.Formatter(_FORM))
-        self._queue: Queue[logging.LogRecord] = Queue(_WAITING)
-        self._handler = _Queue(self._queue)
-        self._listener: _Listener | None = None
+        self._waiting: Queue[logging.LogRecord | None] = Queue(_WAITING)
+        self._handler = _Queue(self._waiting)
+        self._thread: threading.Thread | None = None
 
     def open(self) -> None:
         """Begin. A folder that cannot be made leaves the lines in memory alone."""
@@ -92,8 +93,9 @@ class LogFile:
             self._logger.info("no log file: %s", error)
             return
         writer.setFormatter(logging.Formatter(_FORM))
-        self._listener = _Listener(self._queue, writer)
-        self._listener.start()
+        # A daemon: a disk that does not answer is left behind.
+        self._thread = threading.Thread(target=_write, args=(self._waiting, writer), name="log file", daemon=True)
+        self._thread.start()
         self._logger.addHandler(self._handler)
 
     def last_lines(self, count: int = 40) -> tuple[str, ...]:
@@ -101,19 +103,17 @@ class LogFile:
         return tuple(self._lines.lines)[-count:]
 
     def close(self) -> None:
-        """Write what waits, then end."""
+        """Write what waits, for at most :data:`END_S`, then end."""
         self._logger.removeHandler(self._handler)
         self._logger.removeHandler(self._lines)
         self._logger.setLevel(self._before)
-        if self._listener is not None:
-            # A full queue could not take the listener's own end.
-            while self._queue.full():
+        if self._thread is not None:
+            # A full queue could not take the writer's end.
+            while self._waiting.full():
                 try:
-                    self._queue.get_nowait()
+                    self._waiting.get_nowait()
                 except Empty:
                     break
-            self._listener.stop_within(_END_S)
-            for handler in self._listener.handlers:
-                with contextlib.suppress(OSError):  # the last lines do not fit on the disk
-                    handler.close()
-            self._listener = None
+            self._waiting.put(None)
+            self._thread.join(END_S)
+            self._thread = None

@@ -33,6 +33,7 @@ def test_what_is_logged_is_in_the_file_and_in_memory(opened: LogFile) -> None:
 
 def test_the_file_is_turned_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_file, "MOST_BYTES", 10_000)
+    monkeypatch.setattr(log_file, "END_S", 60.0)
     made = LogFile(tmp_path, LOGGER)
     made.open()
     for number in range(1000):
@@ -66,7 +67,26 @@ def test_a_disk_that_is_full_loses_lines_and_nothing_else(
     assert capsys.readouterr().err == ""
 
 
+def test_a_disk_that_does_not_answer_does_not_hold_up_the_end(opened: LogFile, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def hang(_self: object) -> None:
+        asked.set()
+        answer.wait(60)
+
+    monkeypatch.setattr(log_file._Quiet, "flush", hang)
+    monkeypatch.setattr(log_file, "END_S", 0.0)
+    logging.getLogger(LOGGER).info("waits")
+    assert asked.wait(60)
+    (writing,) = (thread for thread in threading.enumerate() if thread.name == "log file")
+    opened.close()
+    assert writing.is_alive()
+    answer.set()
+    writing.join(60)
+    assert not writing.is_alive()
+
+
 def test_it_leaves_no_thread_and_no_handler(opened: LogFile) -> None:
     opened.close()
     assert logging.getLogger(LOGGER).handlers == []
-    assert not [thread for thread in threading.enumerate() if "_monitor" in thread.name]
+    assert not [thread for thread in threading.enumerate() if thread.name == "log file"]
