@@ -1,0 +1,58 @@
+"""The energy of devices: by their counter, else by power and time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpumon_gui.core.model import DeviceKey, Sample
+from gpumon_gui.core.values import Reading, Value
+from gpumon_gui.diagnosis.behaviour.energy import LONGEST_GAP_S, Energy
+from tests.behaviour_samples import FULL, H200, story
+
+BASE = story([H200, H200], [FULL, FULL], seconds=2, hz=1)[0]
+
+
+def sample(at_s: float, **values: float) -> Sample:
+    """Both devices read the same."""
+    read: dict[str, Value] = {name: Reading(value, "test") for name, value in values.items()}
+    return replace(
+        BASE, monotonic_s=at_s, devices={key: replace(one, values=read) for key, one in BASE.devices.items()}
+    )
+
+
+def energy_of(*samples: Sample, only: tuple[DeviceKey, ...] | None = None) -> Energy:
+    energy = Energy()
+    for one in samples:
+        energy.add(one, only)
+    return energy
+
+
+def test_power_times_time_without_the_time_asleep() -> None:
+    later = 10 + LONGEST_GAP_S + 1
+    found = energy_of(sample(0, power_w=100), sample(10, power_w=300), sample(later, power_w=300))
+    assert found.joules == {"GPU 0": 2000, "GPU 1": 2000}
+    assert found.total_j == 4000
+
+
+def test_the_counter_is_believed_before_power_and_over_a_driver_that_was_loaded_again() -> None:
+    found = energy_of(
+        sample(0, power_w=1, energy_j=500),
+        sample(1, power_w=1, energy_j=650),
+        sample(2, power_w=1),
+        sample(3, power_w=1, energy_j=20),
+        sample(4, power_w=1, energy_j=30),
+    )
+    assert found.joules["GPU 0"] == 160
+
+
+def test_only_the_devices_that_are_asked_for() -> None:
+    key = BASE.inventory[1].key
+    found = energy_of(sample(0, power_w=100), sample(10, power_w=100), only=(key,))
+    assert found.joules == {"GPU 1": 1000}
+
+
+@pytest.mark.parametrize("values", [{}, {"energy_j": 7.0}])
+def test_nothing_known_is_not_zero(values: dict[str, float]) -> None:
+    assert energy_of(sample(0, **values), sample(1, **values)).total_j is None
