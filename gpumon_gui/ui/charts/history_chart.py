@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.clock import local_moment
-from gpumon_gui.core.messages import _
 from gpumon_gui.history.reading import Span
+from gpumon_gui.ui import moments
 from gpumon_gui.ui.charts.axis import DAY_S, MINUTE_S, Tick, time_ticks
 from gpumon_gui.ui.charts.history_plot import AXIS_WIDTH, HistoryPlot
 from gpumon_gui.ui.theme import XS, S, Series, Text, Theme
@@ -107,45 +105,9 @@ class TimeAxis(QWidget):
 
 def tick_text(tick: Tick) -> str:
     """A label as fine as the marks are far apart, in the user's own time."""
-    when = local_moment(tick.utc_s)
-    if tick.step_s < MINUTE_S:
-        return when.strftime("%H:%M:%S")
     if tick.step_s >= 30 * DAY_S:
-        return month_text(when)
-    if tick.step_s >= DAY_S or (when.hour, when.minute) == (0, 0):
-        return day_text(when)
-    return when.strftime("%H:%M")
-
-
-def day_text(when: datetime) -> str:
-    """``30 Nov``."""
-    return _("{day} {month}").format(day=when.day, month=_months()[when.month - 1])
-
-
-def month_text(when: datetime) -> str:
-    """``Nov 2026``."""
-    return _("{month} {year}").format(month=_months()[when.month - 1], year=when.year)
-
-
-def moment_text(utc_s: float, *, seconds: bool = True) -> str:
-    """``30 Nov 2026, 14:03:20`` in the user's own time."""
-    when = local_moment(utc_s)
-    clock = when.strftime("%H:%M:%S" if seconds else "%H:%M")
-    return _("{day} {year}, {clock}").format(day=day_text(when), year=when.year, clock=clock)
-
-
-def _months() -> tuple[str, ...]:
-    return (
-        _("Jan"),
-        _("Feb"),
-        _("Mar"),
-        _("Apr"),
-        _("May"),
-        _("Jun"),
-        _("Jul"),
-        _("Aug"),
-        _("Sep"),
-        _("Oct"),
-        _("Nov"),
-        _("Dec"),
-    )
+        return moments.month(tick.utc_s)
+    when = local_moment(tick.utc_s)
+    if tick.step_s >= DAY_S or (tick.step_s >= MINUTE_S and (when.hour, when.minute) == (0, 0)):
+        return moments.day_of_year(tick.utc_s)
+    return moments.clock(tick.utc_s, seconds=tick.step_s < MINUTE_S)

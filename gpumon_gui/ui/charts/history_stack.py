@@ -28,8 +28,8 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QVBoxLayout, QWidge
 from gpumon_gui.core.files import printable
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Span
-from gpumon_gui.ui import formatters
-from gpumon_gui.ui.charts.history_chart import HistoryChart, TimeAxis, moment_text
+from gpumon_gui.ui import formatters, moments
+from gpumon_gui.ui.charts.history_chart import HistoryChart, TimeAxis
 from gpumon_gui.ui.charts.history_plot import AXIS_WIDTH, FLAG, Drawing
 from gpumon_gui.ui.theme import RADIUS, M, Series, Theme
 from gpumon_gui.ui.tips import plain
@@ -401,5 +401,5 @@ def marker_tip(marker: Marker) -> str:
     lines = [printable(marker.sentence())]
     if marker.subject:
         lines.append(printable(marker.subject))
-    lines.append(moment_text(marker.utc_s))
+    lines.append(moments.moment(marker.utc_s))
     return "\n".join(lines)

@@ -12,9 +12,8 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QColor, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
-from gpumon_gui.core.clock import local_moment
 from gpumon_gui.core.messages import _
-from gpumon_gui.ui import formatters
+from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.charts.bands import Band, BandStyle, PlacedBand
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.plot import Plot
@@ -126,7 +125,7 @@ class TimeChart(QWidget):
         if len(self._ago):
             near = int(np.argmin(np.abs(self._ago - ago_s)))
             value = float(self._values[near])
-            when = local_moment(self._now_utc_s + float(self._ago[near])).strftime("%H:%M:%S")
+            when = moments.clock(self._now_utc_s + float(self._ago[near]))
             lines += [_("no value") if np.isnan(value) else self._form(value), when]
         at_utc_s = self._now_utc_s + ago_s
         lines += [band.text for band in self._bands if band.start_utc_s <= at_utc_s <= band.end_utc_s]

@@ -11,7 +11,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import IntEnum
 from typing import Any
 
@@ -35,7 +34,7 @@ from gpumon_gui.telemetry.derive.process_state import (
     state_text,
     total,
 )
-from gpumon_gui.ui import formatters
+from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.tips import plain
 
 #: From here on one block of cells is announced instead of each.
@@ -112,7 +111,7 @@ COLUMNS: dict[Col, Column] = {
     Col.READ: Column(
         N_("Disk read"), N_("Read from storage, caches included"), "888.8 MB/s", numeric=True, shown=False
     ),
-    Col.STARTED: Column(N_("Started"), "", "2026-12-31 23:59:59", shown=False),
+    Col.STARTED: Column(N_("Started"), "", "Dec 31, 2026 12:59:59 PM", shown=False),
 }
 
 
@@ -354,11 +353,6 @@ def device_names(sample: Sample) -> dict[DeviceKey, str]:
     return names
 
 
-def local_time(utc_s: float) -> str:
-    """A moment as the wall clock here showed it."""
-    return datetime.fromtimestamp(utc_s, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-
-
 def command_line(process: ProcessSample) -> str:
     """The command line as one would type it."""
     return shlex.join(process.command) if sys.platform != "win32" else subprocess.list2cmdline(process.command)
@@ -392,7 +386,7 @@ def _row(
         Col.USER: _word(process.user),
         Col.COMMAND: _word(command, command),
         Col.READ: _figure("process_read_bytes_per_s", process.values.get("process_read_bytes_per_s", NOT_READ)),
-        Col.STARTED: _nothing("") if started is None else Cell(local_time(started), started),
+        Col.STARTED: _nothing("") if started is None else Cell(moments.moment(started), started),
     }
     words = (process.name, str(process.pid), command, process.user, process.environment, process.framework)
     return Row(process, judgement.state, tuple(cells[column] for column in Col), "\n".join(words).casefold())

@@ -23,9 +23,8 @@ from gpumon_gui.core.model import DeviceKey, DeviceKind
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Contents, Reading, Span, StoredDevice
 from gpumon_gui.telemetry.derive.adapters import adapters, first_choice
-from gpumon_gui.ui import formatters
+from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.charts.axis import time_ticks, value_top
-from gpumon_gui.ui.charts.history_chart import moment_text
 from gpumon_gui.ui.charts.history_plot import Drawing, Flag
 from gpumon_gui.ui.charts.history_stack import ZOOM, HistoryStack, marker_tip
 from gpumon_gui.ui.pages.performance import title_of
@@ -565,7 +564,7 @@ class HistoryPage(QWidget):
             heading = _("In this span")
             rows = texts.rows_of_span(device, reading, shown, other)
         else:
-            heading = moment_text(cursor_s, seconds=reading.step_s < 60)
+            heading = moments.moment(cursor_s, seconds=reading.step_s < 60)
             rows = texts.rows_at(device, reading, shown, other, cursor_s, self._shift_s(), self.stack.columns())
         self.readout.show_rows(heading, self._second_line(cursor_s), rows)
         spoken = self.readout.text().replace("\t", " ").replace("\n", "; ")
@@ -578,7 +577,7 @@ class HistoryPage(QWidget):
             return _("Mean, lowest to highest")
         device, span = compared
         moment_s = span.left_s if cursor_s is None else cursor_s - self._shift_s()
-        when = moment_text(moment_s, seconds=False)
+        when = moments.moment(moment_s, seconds=False)
         if device.number != self._device.number:
             when = f"{self.title(device)}, {when}"
         return _("Second curve: {when}").format(when=when)
@@ -607,7 +606,7 @@ class HistoryPage(QWidget):
         size = ""
         if history is not None and contents.first_s is not None:
             size = _("History: {size}, since {when}").format(
-                size=formatters.memory(float(contents.size_bytes)), when=moment_text(contents.first_s, seconds=False)
+                size=formatters.memory(float(contents.size_bytes)), when=moments.moment(contents.first_s, seconds=False)
             )
             if history.is_written:
                 most = formatters.memory(float(history.options.most_bytes))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import (
-    QDate,
     QDateTime,
     QEvent,
-    QLocale,
     QModelIndex,
     QPersistentModelIndex,
     QPoint,
@@ -34,6 +32,7 @@ from gpumon_gui.bridge.alerts import AlertCentre
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.ui import moments
 from gpumon_gui.ui.theme import M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.quiet_list import QuietList
@@ -254,9 +253,5 @@ def alert_text(alert: Alert) -> str:
 
 
 def time_text(alert: Alert) -> str:
-    """The time of day, in the way of the locale; with the date where it is not today's."""
-    when = QDateTime.fromSecsSinceEpoch(round(alert.utc_s))
-    locale = QLocale()
-    if when.date() == QDate.currentDate():
-        return locale.toString(when.time(), QLocale.FormatType.ShortFormat)
-    return locale.toString(when, QLocale.FormatType.ShortFormat)
+    """The time of day; with the date where it is not today's."""
+    return moments.moment_or_clock(alert.utc_s, QDateTime.currentSecsSinceEpoch())

@@ -10,8 +10,7 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.metrics import METRICS, Unit
 from gpumon_gui.history.buckets import Figures, Series
 from gpumon_gui.history.reading import Reading, Span, StoredDevice
-from gpumon_gui.ui import formatters
-from gpumon_gui.ui.charts.history_chart import moment_text
+from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.charts.history_plot import nearest
 from gpumon_gui.ui.theme import Series as Colour
 from gpumon_gui.ui.widgets.history_readout import Row
@@ -159,10 +158,8 @@ def rows_at(
 
 
 def span_text(span: Span) -> str:
-    """``29 Nov 2026, 20:00 – 30 Nov 2026, 20:00``."""
-    fine = span.length_s < 600
-    left, right = (moment_text(end, seconds=fine) for end in (span.left_s, span.right_s))
-    return f"{left} – {right}"
+    """``29 Nov 2026 20:00 – 30 Nov 2026 20:00``; with seconds where they matter."""
+    return moments.span(span.left_s, span.right_s, seconds=span.length_s < 600)
 
 
 def step_text(step_s: int) -> str:

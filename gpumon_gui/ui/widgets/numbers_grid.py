@@ -6,7 +6,7 @@ Large figures first, then details. What a device never offers is folded away int
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -17,7 +17,7 @@ from gpumon_gui.core.values import Reading, Value, number
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.telemetry.derive.gauges import power_limit
 from gpumon_gui.telemetry.provenance import source_name
-from gpumon_gui.ui import formatters
+from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.theme import L, M, Text, Theme
 from gpumon_gui.ui.widgets.engine_panel import engine_tip
 from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
@@ -117,6 +117,16 @@ def _plain(metric: str, label: str = "") -> Cell:
             formatters.value_tip(metric, value),
             subject.offered(metric),
         )
+
+    return cell
+
+
+def _date(metric: str) -> Cell:
+    plain = _plain(metric)
+
+    def cell(subject: Subject) -> Shown:
+        shown = plain(subject)
+        return replace(shown, text=moments.written_day(shown.text))
 
     return cell
 
@@ -226,7 +236,7 @@ _SMALL: tuple[Cell, ...] = (
     _memory(N_("BAR1 memory"), "bar1_used_bytes", "bar1_total_bytes"),
     _plain("ecc_uncorrected"),
     _plain("driver_version"),
-    _plain("driver_date"),
+    _date("driver_date"),
     _plain("cuda_driver_version"),
     _plain("driver_model"),
     _plain("directx_version"),

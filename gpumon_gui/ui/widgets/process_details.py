@@ -13,8 +13,8 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, ProcessSample
 from gpumon_gui.core.values import NOT_READ, number
 from gpumon_gui.telemetry.derive.engines import display_name
-from gpumon_gui.ui import formatters
-from gpumon_gui.ui.models.process_model import Col, Row, command_line, local_time
+from gpumon_gui.ui import formatters, moments
+from gpumon_gui.ui.models.process_model import Col, Row, command_line
 from gpumon_gui.ui.theme import L, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
@@ -135,7 +135,7 @@ class ProcessDetails(QWidget):
         self._put("environment", f"{process.environment}{framework}")
         self._put("executable", process.executable)
         started = process.started_utc_s
-        self._put("started", "" if started is None else local_time(started))
+        self._put("started", "" if started is None else moments.moment(started))
 
     def _device_lines(self, process: ProcessSample) -> list[str]:
         lines = []

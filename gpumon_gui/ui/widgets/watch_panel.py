@@ -33,6 +33,7 @@ from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Verdict
 from gpumon_gui.diagnosis.finding import Finding
 from gpumon_gui.diagnosis.rules.table import RULES
+from gpumon_gui.ui import moments
 from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets import watch_texts
@@ -412,7 +413,7 @@ class WatchPanel(QWidget):
 
     def _show_turns(self, verdict: Verdict | None) -> None:
         turns = verdict.history[-_MOST_TURNS:] if verdict is not None else ()
-        lines = [f"{watch_texts.clock(turn.utc_s)}  {watch_texts.sentence(turn.finding)}" for turn in reversed(turns)]
+        lines = [f"{moments.clock(turn.utc_s)}  {watch_texts.sentence(turn.finding)}" for turn in reversed(turns)]
         self.turns.setVisible(bool(lines))
         count = ngettext("{count} verdict so far", "{count} verdicts so far", len(lines)).format(count=len(lines))
         self.turns.set_line(count)

@@ -6,8 +6,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QDateTime
-
 from gpumon_gui.bridge.watching import Program, Watched
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import took
@@ -17,6 +15,7 @@ from gpumon_gui.diagnosis.behaviour.watcher import Verdict
 from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated, Severity, Step
 from gpumon_gui.diagnosis.report import fact_words, words
 from gpumon_gui.diagnosis.rule import Rule
+from gpumon_gui.ui import moments
 from gpumon_gui.ui.charts.bands import Band, BandStyle
 
 #: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
@@ -93,7 +92,7 @@ def status(watched: Watched) -> str:
         if finding is not None:
             parts += [_(words.SEVERITY[finding.severity]), _(words.CONFIDENCE[finding.confidence])]
         if verdict.history:
-            parts.append(_("since {time}").format(time=clock(verdict.history[-1].utc_s)))
+            parts.append(_("since {time}").format(time=moments.clock(verdict.history[-1].utc_s)))
     return " · ".join(parts)
 
 
@@ -150,11 +149,6 @@ def not_evaluated(entry: NotEvaluated, rules: Mapping[str, Rule]) -> str:
     what = _(rule.help.what) if rule is not None else entry.code
     missing = _(", ").join(dict.fromkeys(fact_words.label(path) for path in entry.missing))
     return _("{what} Not known: {missing}.").format(what=what, missing=missing)
-
-
-def clock(utc_s: float) -> str:
-    """The time of day here."""
-    return QDateTime.fromMSecsSinceEpoch(round(utc_s * 1000)).toString("HH:mm:ss")
 
 
 def bands(watched: Watched, chosen: tuple[str, str] | None) -> tuple[Band, ...]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
+from PySide6.QtCore import QDateTime, Qt, Signal, Slot
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.compare import Change
 from gpumon_gui.diagnosis.report import fact_words, text
+from gpumon_gui.ui import moments
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.command_box import CommandBox
@@ -187,11 +188,9 @@ def _shown_value(evidence: Mapping[str, Any]) -> str:
 
 
 def _source(evidence: Mapping[str, Any]) -> str:
-    """``nvidia-smi · 14:03:22`` or, from a log, the line's number."""
-    parts = [printable(str(evidence["source"]))]
-    if "line" in evidence:
-        parts.append(_("line {line}").format(line=evidence["line"]))
+    """``nvidia-smi · 14:03:22`` or, where a line was read, its file or output and number."""
+    parts = [printable(fact_words.place(evidence))]
     if "time_utc" in evidence:
-        when = QDateTime.fromString(str(evidence["time_utc"]), Qt.DateFormat.ISODate).toLocalTime()
-        parts.append(QLocale().toString(when.time(), "HH:mm:ss"))
+        when = QDateTime.fromString(str(evidence["time_utc"]), Qt.DateFormat.ISODate)
+        parts.append(moments.clock(float(when.toSecsSinceEpoch())))
     return " · ".join(parts)

@@ -18,6 +18,7 @@ from gpumon_gui.diagnosis.facts import MACHINE
 from gpumon_gui.diagnosis.report import fact_words, tables, text, words
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
+from gpumon_gui.ui import moments
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.fold import Fold
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
@@ -26,7 +27,6 @@ from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import wrapped
 from gpumon_gui.ui.wizard.finding_card import FindingCard, GoneCard
 from gpumon_gui.ui.wizard.verdicts import VerdictBanner
-from gpumon_gui.ui.wizard.words import moment
 
 WIDEST = 1000
 #: Of a group's text; more scrolls within it.
@@ -129,7 +129,7 @@ class FindingsPage(QWidget):
         self._add_groups(column, made, content)
         column.addStretch(1)
         self._to_open += [group for name, group in self.groups.items() if name in open_groups]
-        self._when.setText(_("Checked on {time}").format(time=moment(self.result.time_utc_s)))
+        self._when.setText(_("Checked on {time}").format(time=moments.moment(self.result.time_utc_s, seconds=False)))
         self.area.setWidget(content)
         self._where = where
         self._open_next()

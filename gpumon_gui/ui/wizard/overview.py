@@ -10,12 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDateTime, QLocale, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidgetItem, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _, ngettext
+from gpumon_gui.ui import moments
 from gpumon_gui.ui.open_location import open_location
 from gpumon_gui.ui.theme import XL, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.accent_button import AccentButton
@@ -238,7 +239,7 @@ def lines_of(result: Result) -> tuple[str, str]:
     """A result in two lines: when and what was checked; what was found."""
     from gpumon_gui.diagnosis.report.words import FRAMEWORK  # only once there are results
 
-    when = QLocale().toString(QDateTime.fromSecsSinceEpoch(round(result.time_utc_s)), QLocale.FormatType.ShortFormat)
+    when = moments.moment(result.time_utc_s, seconds=False)
     count = len(result.ask.environments)
     parts = []
     if result.ask.machine:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QDateTime, QLocale
-
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.collect import Progress, State
 from gpumon_gui.diagnosis.environments.base import Environment
@@ -71,8 +69,3 @@ def environment_line(environment: Environment, version: str) -> str:
     if environment.problem:
         parts.append(_(PROBLEM.get(environment.problem, environment.problem)))
     return " · ".join([*parts, text.subject(environment.path)])
-
-
-def moment(utc_s: float) -> str:
-    """Date and time in the way of the locale."""
-    return QLocale().toString(QDateTime.fromSecsSinceEpoch(round(utc_s)), QLocale.FormatType.ShortFormat)
