@@ -14,10 +14,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from types import FrameType
 
 import psutil
 
+from gpumon_gui.cli.sampling import say
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.files import printable, strerror
 from gpumon_gui.core.messages import _
@@ -30,6 +32,8 @@ _IMPATIENT = 3
 class Started:
     """A program started by us. ``quiet_stdout``: what it prints goes to standard error, since standard output is for
     our document. Raises GpumonError when it cannot be started."""
+
+    is_ours = True
 
     def __init__(self, words: Sequence[str], *, quiet_stdout: bool = False) -> None:
         self._words = tuple(words)
@@ -47,6 +51,12 @@ class Started:
         self._asked = 0
 
     @property
+    def name(self) -> str:
+        """``python (pid 4711)``, to speak of it."""
+        details = _("pid {pid}").format(pid=self.pid)
+        return _("{name} ({details})").format(name=printable(Path(self._words[0]).name), details=details)
+
+    @property
     def exit_code(self) -> int | None:
         """Its exit code, negative for a signal; None while it runs."""
         return self._process.poll()
@@ -61,14 +71,10 @@ class Started:
             self._process.wait(timeout_s)
         return self.ended()
 
-    def leaves_us(self, grace_s: float) -> bool:
-        """Whether somebody wants us to end, and the program does not after so many seconds."""
-        return self._asked > 0 and not self.wait(grace_s)
-
     @contextlib.contextmanager
     def passing_signals_on(self, grace_s: float) -> Iterator[threading.Event]:
         """Signals to us are for the program; we end when it does. The event is set when it does not: so many seconds
-        after an end that is not Ctrl+C was asked for, or Ctrl+C for the third time."""
+        after an end that is not Ctrl+C was asked for, or Ctrl+C for the third time. What a signal does is said."""
         unheard = threading.Event()
         patience = threading.Timer(grace_s, unheard.set)
         patience.daemon = True
@@ -76,7 +82,10 @@ class Started:
         def pass_on(number: int, _frame: FrameType | None) -> None:
             self._pass_on(number)
             # Twice Ctrl+C is what people press while a program saves its work.
-            if (number != signal.SIGINT or self._asked >= _IMPATIENT) and patience.ident is None:
+            is_final = number != signal.SIGINT or self._asked >= _IMPATIENT
+            # Not said here: the signal may have come in the middle of another line.
+            threading.Thread(target=self._tell, args=(grace_s, is_final), daemon=True).start()
+            if is_final and patience.ident is None:
                 patience.start()
 
         before = {number: signal.signal(number, pass_on) for number in _numbers()}
@@ -86,6 +95,16 @@ class Started:
             patience.cancel()
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+    def _tell(self, grace_s: float, is_final: bool) -> None:
+        name = self.name
+        if is_final:
+            message = _("{program} was asked to end. If it still runs in {seconds} s, it is left running.")
+        else:
+            message = _(
+                "Ctrl+C is for {program}: GPUMon ends when it does. Pressed {times} times, it leaves it running."
+            )
+        say(message.format(program=name, seconds=f"{grace_s:g}", times=_IMPATIENT))
 
     def _pass_on(self, number: int) -> None:
         self._asked += 1

@@ -30,6 +30,11 @@ class Target(Protocol):
         """Known of programs we started only."""
         ...
 
+    @property
+    def is_ours(self) -> bool:
+        """Whether we started it: then it is not left before its end."""
+        ...
+
     def ended(self) -> bool:
         """Whether it is over."""
         ...
@@ -41,6 +46,7 @@ class Everything:
     pid: int | None = None
     started_utc_s: float | None = None
     exit_code: int | None = None
+    is_ours = False
 
     def ended(self) -> bool:
         """Never."""
@@ -51,6 +57,7 @@ class Running:
     """A process that runs already, pinned to its start: another one with the same pid later is another one."""
 
     exit_code: int | None = None
+    is_ours = False
 
     def __init__(self, pid: int) -> None:
         """Raises GpumonError when there is no such process."""

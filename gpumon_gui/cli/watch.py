@@ -47,8 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = _("gpumon watch [--pid PID | --replay FILE] [options] [-- COMMAND …]")
     parser.epilog = _(
         "Without --pid, --replay and a COMMAND whatever uses a GPU is watched for 30 s. A COMMAND is started in this "
-        "terminal and followed with everything it starts; Ctrl+C is for it, and its exit code is in the report. With "
-        "--json what it prints goes to standard error."
+        "terminal and followed with everything it starts, to its end; Ctrl+C is for it. Pressed three times, Ctrl+C "
+        "leaves a COMMAND that does not end running. With --json what it prints goes to standard error. Exit code: 0 "
+        "nothing needs action, 1 something does, 2 wrong usage or unreadable input, 3 an internal fault; that of the "
+        "COMMAND is in the report."
     )
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--pid", type=_pid, metavar="PID", help=_("a process that runs, with everything below it"))
@@ -147,12 +149,24 @@ def _followed(arguments: argparse.Namespace, clock: Clock) -> tuple[Seen, dict[s
 def _commanded(arguments: argparse.Namespace, clock: Clock) -> tuple[Seen, dict[str, Any]]:
     begin_s = clock.now().monotonic_s
     program = Started(arguments.command, quiet_stdout=arguments.json)
+    show = _Status(False).live
     with program.passing_signals_on(_GRACE_S) as unheard:
         # Signals are for the program: watching ends with it, or when it does not hear them.
-        seen = live(program, arguments.seconds, arguments.hz, arguments.scenario, clock, unheard, _Status(False).live)
-        while not unheard.is_set() and not program.wait(1.0):  # the time for watching is over
-            if program.leaves_us(_GRACE_S):
-                break
+        try:
+            seen = live(program, arguments.seconds, arguments.hz, arguments.scenario, clock, unheard, show)
+        except BaseException as error:
+            if not program.ended():
+                say(
+                    _("watching failed ({detail}); {program} goes on, and GPUMon waits for its end.").format(
+                        detail=str(error) or type(error).__name__, program=program.name
+                    )
+                )
+            raise
+        finally:  # also when the time for watching is over
+            while not unheard.is_set() and not program.wait(1.0):
+                pass
+            if not program.ended():
+                say(_("{program} still runs; it is left running.").format(program=program.name))
     ran = {"run_s": round(clock.now().monotonic_s - begin_s, 1)}
     return seen, {"mode": "command", "command": list(arguments.command), **_of_target(program, clock), **ran}
 
@@ -240,7 +254,7 @@ def _report(arguments: argparse.Namespace, clock: Clock, seen: Seen, watch: dict
     rules = RULES
     if seen.verdict is None:
         document, rules = Document({"window": {}, "jobs": []}), ()
-        seen.notes.append(_("It ended before anything could be seen of it."))
+        seen.notes = seen.notes or [_("It ended before anything could be seen of it.")]
     else:
         document = seen.verdict.behaviour.document
     if seen.foreign:

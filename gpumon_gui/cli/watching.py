@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import Final
 
-from gpumon_gui.cli.sampling import PATIENCE_S, no_reading, supervised, tell
+from gpumon_gui.cli.sampling import PATIENCE_S, no_reading, say, supervised, tell
 from gpumon_gui.cli.target import Target
 from gpumon_gui.core.clock import Clock
+from gpumon_gui.core.formatters import duration
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, ProcessPresence, Sample
 from gpumon_gui.diagnosis.behaviour.energy import Energy
@@ -53,20 +54,31 @@ class Seen:
 def live(
     target: Target, seconds: float | None, hz: float | None, scenario: str | None, clock: Clock, stop: Event, show: Show
 ) -> Seen:
-    """Watch until the target ends, the time is over or somebody stops it. Raises GpumonError when no sample comes."""
+    """Watch until the target ends, the time is over or somebody stops it.
+
+    A sampler that falls silent ends the watching of others' programs, with GpumonError where there was no sample at
+    all. A program of ours is followed to its end: nobody else waits for it.
+    """
     seen = Seen()
     demand = Demand(1.0 / (hz or USUAL_HZ), pids=() if target.pid is None else (target.pid,))
     watcher: Watcher | None = None
     energy = Energy()
     quickest_s = math.inf
+    is_silent = False
     with supervised(scenario, demand, clock) as supervisor:
         begin_s = last_s = judged_s = clock.now().monotonic_s
         while not stop.is_set() and not target.ended():
             now_s = clock.now().monotonic_s
-            if seconds is not None and seen.samples and now_s - begin_s >= seconds:
+            if seconds is not None and (seen.samples or target.is_ours) and now_s - begin_s >= seconds:
                 break
-            if now_s - last_s > PATIENCE_S + demand.interval_s:
-                raise no_reading(PATIENCE_S)
+            if not is_silent and now_s - last_s > PATIENCE_S + demand.interval_s:
+                is_silent = True
+                if not target.is_ours and not seen.samples:
+                    raise no_reading(PATIENCE_S)
+                say(str(no_reading(PATIENCE_S)))
+                if not target.is_ours:
+                    break
+                say(_("the program goes on, and GPUMon waits for its end."))
             for event in supervisor.step(0.1):
                 if not isinstance(event, SampleReady):
                     tell(event.status, clock.now().monotonic_s)
@@ -75,6 +87,9 @@ def live(
                 if watcher is None:
                     begin_s = judged_s = last_s
                     watcher = Watcher(target.pid, given_here(sample), started_utc_s=target.started_utc_s)
+                if is_silent:
+                    is_silent = False
+                    say(_("the sampler gives readings again."))
                 watcher.add(sample)
                 energy.add(sample)
                 _count(seen, sample)
@@ -90,6 +105,10 @@ def live(
         seen.verdict = watcher.verdict()
         if not sample.inventory:
             seen.notes.append(_("GPUMon sees no GPU in this machine; gpumon diagnose says why."))
+    unseen_s = clock.now().monotonic_s - last_s
+    if unseen_s > PATIENCE_S:
+        note = _("The sampler gave no reading in the last {time}: what was done then is not known.")
+        seen.notes.append(note.format(time=duration(unseen_s)))
     seen.energy_j = energy.joules
     return seen
 

@@ -7,15 +7,24 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from gpumon_gui.cli.main import run
+from gpumon_gui.cli.sampling import PATIENCE_S
 from gpumon_gui.cli.started import Started
+from gpumon_gui.cli.watching import Seen, live
+from gpumon_gui.core.clock import Instant
+from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.model import Demand, Sample
 from gpumon_gui.diagnosis.report.watch import sections
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
+from gpumon_gui.telemetry.supervisor import Event, SampleReady
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, TINY
 from tests.unit.diagnosis.workloads import record, then
 
@@ -238,17 +247,90 @@ def test_nothing_is_said_of_work_that_was_not_seen() -> None:
 
 @posix
 @pytest.mark.parametrize(("name", "times"), [("SIGTERM", 1), ("SIGHUP", 1), ("SIGINT", 3)])
-def test_a_command_that_hears_no_signal_is_left(name: str, times: int) -> None:
-    program = Started(["sh", "-c", "trap '' HUP INT TERM; exec sleep 60"])
+def test_a_command_that_hears_no_signal_is_left(name: str, times: int, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    program = Started(["sh", "-c", f"trap '' HUP INT TERM; echo > {ready}; exec sleep 60"])
     try:
+        ready.read_text()  # its traps stand
         with program.passing_signals_on(0.2) as unheard:
             for _time in range(times):
                 assert not unheard.is_set()
                 os.kill(os.getpid(), getattr(signal, name))
             assert unheard.wait(10)
+            assert not program.ended()
     finally:
         os.kill(program.pid, signal.SIGKILL)
         assert program.wait(10)
+
+
+class Silent:
+    """A sampler that gives these samples and then nothing, at a second each; also the clock, and the program (of ours,
+    or somebody's) that ends after so long."""
+
+    pid, started_utc_s, exit_code = 549, None, None
+
+    def __init__(self, samples: Sequence[Sample], *, is_ours: bool, lasts_s: float) -> None:
+        self.is_ours, self._lasts_s, self._now_s = is_ours, lasts_s, 0.0
+        self._left = list(samples)
+
+    def now(self) -> Instant:
+        return Instant(self._now_s, 1e9 + self._now_s)
+
+    def ended(self) -> bool:
+        return self._now_s >= self._lasts_s
+
+    def step(self, _timeout_s: float) -> list[Event]:
+        self._now_s += 1.0
+        return [SampleReady(self._left.pop(0))] if self._left else []
+
+    def set_demand(self, _demand: Demand) -> None:
+        pass
+
+    def watched(self, monkeypatch: pytest.MonkeyPatch) -> Seen:
+        @contextmanager
+        def supervised(*_: object) -> Iterator[Silent]:
+            yield self
+
+        monkeypatch.setattr("gpumon_gui.cli.watching.supervised", supervised)
+        return live(self, None, None, None, self, threading.Event(), lambda *_: None)
+
+
+def test_a_command_is_followed_to_its_end_although_the_sampler_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    silent = Silent([], is_ours=True, lasts_s=3 * PATIENCE_S)
+    assert silent.watched(monkeypatch).notes == [
+        "The sampler gave no reading in the last 3 min: what was done then is not known."
+    ]
+    assert silent.ended()
+    err = capsys.readouterr().err
+    assert err.count("gave no reading") == 1
+    assert "waits for its end" in err
+
+
+def test_a_sampler_that_falls_silent_takes_no_verdict_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    samples = record(FOUR_BUSY, seconds=30.0)
+    seen = Silent(samples, is_ours=False, lasts_s=1e6).watched(monkeypatch)
+    assert seen.samples == len(samples)
+    assert seen.verdict is not None
+    assert "The sampler gave no reading" in seen.notes[-1]
+    with pytest.raises(GpumonError, match="no reading within 60 s"):
+        Silent([], is_ours=False, lasts_s=1e6).watched(monkeypatch)
+
+
+def test_a_command_is_waited_for_although_watching_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def fails(*_: object) -> Seen:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("gpumon_gui.cli.watch.live", fails)
+    done = tmp_path / "done"
+    code = f"import pathlib, time; time.sleep(0.5); pathlib.Path({str(done)!r}).touch()"
+    assert run(["watch", *python(code)]) == 3
+    assert done.exists()
+    assert "GPUMon waits for its end" in capfd.readouterr().err
 
 
 @posix
@@ -291,6 +373,7 @@ def test_ctrl_c_in_a_terminal_reaches_the_command_once() -> None:
         process.kill()
         os.close(controller)
     assert out.startswith("asked 1\n"), err
+    assert "Ctrl+C is for" in err
     assert "exit code 0" in out
 
 
