@@ -28,7 +28,7 @@ def open_settings(arguments: Arguments) -> tuple[Settings, tuple[str, ...]]:
     except GpumonError as error:  # an account without a home: nothing can be kept
         return Settings(None, Values()), (str(error),)
     loaded = load(folder)
-    texts = tuple(repair.text() for repair in loaded.repairs)
+    texts = tuple(text for repair in loaded.repairs if (text := repair.text()))
     if not loaded.can_be_kept:
         return Settings(None, loaded.values), texts
     return Settings(

@@ -9,6 +9,8 @@ been started for a day.
 from __future__ import annotations
 
 import contextlib
+import logging
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,12 +19,15 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gpumon_gui.core.errors import OutputFailed
-from gpumon_gui.core.files import cannot_write, printable, strerror
+from gpumon_gui.core.files import cannot_write, strerror
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.whole_file import write_whole
+from gpumon_gui.settings import words
 from gpumon_gui.settings.catalogue import BY_KEY, OPTIONS
 from gpumon_gui.settings.option import OptionValue, WrongValue
 from gpumon_gui.settings.values import Values
+
+_log = logging.getLogger("gpumon.settings")
 
 NAME: Final = "settings.toml"
 #: Far more than all options take; a larger file is no settings file.
@@ -32,18 +37,33 @@ MOST_BYTES: Final = 1 << 20
 @dataclass(frozen=True, slots=True)
 class Repair:
     """Something in the file that could not be used. ``key`` is empty where the whole file could not; ``detail`` is
-    technical."""
+    technical; ``found`` is what stood there, ``kept`` where a damaged file lies now."""
 
     key: str
     detail: str
+    found: object = None
+    kept: str = ""
 
     def text(self) -> str:
-        """One line for people."""
+        """One line for people; empty for what they never chose."""
         if not self.key:
-            return _("The settings could not be read ({detail}): the usual ones are in use.").format(detail=self.detail)
-        return _("The setting “{key}” was not usable ({detail}): its usual value is in use.").format(
-            key=printable(self.key), detail=self.detail
+            return self._of_file()
+        option = BY_KEY[self.key]
+        if not option.section:
+            return ""
+        return _("The setting “{option}” cannot be “{value}”. It is now “{used}”.").format(
+            option=words.title(option), value=words.written(self.found), used=words.said(option, option.default)
         )
+
+    def _of_file(self) -> str:
+        if not self.kept:
+            return _("The settings could not be read ({detail}): the usual ones are in use.").format(detail=self.detail)
+        line = re.search(r"line (\d+)", self.detail)
+        if line is None:
+            text = _("The settings file is damaged: the usual settings are in use. It is kept as {file}.")
+            return text.format(file=self.kept)
+        text = _("The settings file is damaged in line {line}: the usual settings are in use. It is kept as {file}.")
+        return text.format(line=line[1], file=self.kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +85,8 @@ def load(folder: Path) -> Loaded:
     except OSError as error:
         return Loaded(Values(), (Repair("", strerror(error)),), can_be_kept=False)
     except ValueError as error:
-        _keep_broken(file)
-        return Loaded(Values(), (Repair("", strerror(error)),))
+        _log.warning("settings: %s", error)
+        return Loaded(Values(), (Repair("", strerror(error), kept=_keep_broken(file)),))
     chosen: dict[str, OptionValue] = {}
     repairs = []
     for option in OPTIONS:
@@ -76,7 +96,8 @@ def load(folder: Path) -> Loaded:
         try:
             value = option.kind.checked(found)
         except WrongValue as error:
-            repairs.append(Repair(option.key, str(error)))
+            _log.warning("settings: %s: %s", option.key, error)
+            repairs.append(Repair(option.key, str(error), found))
         else:
             if value != option.default:
                 chosen[option.key] = value
@@ -137,15 +158,17 @@ def _put(document: Any, key: str, value: OptionValue | None) -> None:
         place[name] = list(value) if isinstance(value, tuple) else value
 
 
-def _keep_broken(file: Path) -> None:
+def _keep_broken(file: Path) -> str:
+    """The name it is kept by; empty when it cannot be."""
     with contextlib.suppress(OSError):
         content = file.read_bytes()[:MOST_BYTES]
         for kept in _kept_names(file):
             if not kept.exists():
                 kept.write_bytes(content)
-                return
+                return kept.name
             if kept.read_bytes() == content:  # the same fault as at the last start
-                return
+                return kept.name
+    return ""
 
 
 def _kept_names(file: Path) -> Iterator[Path]:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QSpinBox
+from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.preferences import Preferences
@@ -25,6 +25,7 @@ from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.settings import SettingsPage
 from gpumon_gui.ui.theme import Scheme, Theme
+from gpumon_gui.ui.widgets.fields import Spin
 from gpumon_gui.ui.widgets.paths_list import PathsList
 from gpumon_gui.ui.widgets.switch import Switch
 from tests.qt.test_main_window import RecordingOrigin
@@ -69,7 +70,47 @@ def test_every_shown_option_has_a_row_with_a_name(bench: Bench) -> None:
     assert set(bench.page.rows) == shown
     for row in bench.page.rows.values():
         assert row.label.text()
-        assert row.control.accessibleName() == row.label.text()
+        assert row.control.accessibleName().endswith(row.label.text().lstrip("… "))
+    spoken = [row.control.accessibleName() for row in bench.page.rows.values()]
+    assert len(set(spoken)) == len(spoken)  # "… for" says of what
+    assert bench.page.rows["alerts.memory_full.minutes"].control.accessibleName() == (
+        "GPU memory will soon be full: within"
+    )
+
+
+def test_tab_reaches_every_control_and_brings_it_into_sight(bench: Bench) -> None:
+    bench.window.resize(900, 600)
+    first = bench.control("general.language")
+    assert isinstance(first, QWidget)
+    bench.window.activateWindow()
+    first.setFocus(Qt.FocusReason.TabFocusReason)
+    reached = []
+    for _step in range(80):
+        now = bench.window.focusWidget()
+        found = next((key for key, row in bench.page.rows.items() if row.isAncestorOf(now)), None)
+        if found is None:
+            break
+        reached.append(found)
+        view = bench.page.area.viewport()
+        place = QRect(now.mapTo(view, QPoint()), now.size())
+        assert view.rect().contains(place), f"{found} is out of sight"
+        QTest.keyClick(now, Qt.Key.Key_Tab)
+    in_order = list(dict.fromkeys(reached))
+    assert in_order == list(bench.page.rows)
+
+
+def test_every_control_can_be_worked_by_key(bench: Bench) -> None:
+    for key, row in bench.page.rows.items():
+        control, before = row.control, bench.settings.values.get(key)
+        if not row.isEnabled() or isinstance(control, PathsList):
+            continue
+        control.setFocus()
+        step = Qt.Key.Key_Space if isinstance(control, Switch) else Qt.Key.Key_Up
+        QTest.keyClick(control, step)
+        if bench.settings.values.get(key) == before:  # it stood at its end
+            QTest.keyClick(control, Qt.Key.Key_Down)
+        assert bench.settings.values.get(key) != before, key
+        bench.settings.set(key, before)
 
 
 def test_a_choice_takes_effect_at_once_and_is_kept(bench: Bench, qtbot: QtBot, tmp_path: Path) -> None:
@@ -104,7 +145,7 @@ def test_the_language_changes_every_row(bench: Bench) -> None:
 def test_a_switch_by_mouse_and_by_key_and_what_hangs_on_it(bench: Bench) -> None:
     switch, minutes = bench.control("alerts.held_idle.on"), bench.control("alerts.held_idle.minutes")
     assert isinstance(switch, Switch)
-    assert isinstance(minutes, QSpinBox)
+    assert isinstance(minutes, Spin)
     QTest.mouseClick(switch, Qt.MouseButton.LeftButton)
     assert not bench.settings.values.flag("alerts.held_idle.on")
     assert not minutes.isEnabled()
@@ -115,7 +156,7 @@ def test_a_switch_by_mouse_and_by_key_and_what_hangs_on_it(bench: Bench) -> None
 
 def test_a_number_counts_once_it_is_whole(bench: Bench) -> None:
     spin = bench.control("alerts.temperature.celsius")
-    assert isinstance(spin, QSpinBox)
+    assert isinstance(spin, Spin)
     seen: list[object] = []
     bench.page.rows["alerts.temperature.celsius"].edited.connect(lambda _key, value: seen.append(value))
     spin.setFocus()

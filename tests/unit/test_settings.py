@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpumon_gui.core.errors import OutputFailed
+from gpumon_gui.settings import words
 from gpumon_gui.settings.catalogue import BY_KEY, OPTIONS, SECTIONS
 from gpumon_gui.settings.option import Choice, Flag, Number, Texts, WrongValue
 from gpumon_gui.settings.store import NAME, load, save
@@ -77,7 +78,10 @@ def test_one_wrong_entry_is_repaired_alone_and_told(tmp_path: Path) -> None:
     loaded = load(tmp_path)
     assert loaded.values == changed(general__language="zh_CN")
     assert [repair.key for repair in loaded.repairs] == ["general.theme", "alerts.quiet_minutes"]
-    assert all(repair.key in repair.text() for repair in loaded.repairs)
+    assert [repair.text() for repair in loaded.repairs] == [
+        "The setting “Theme” cannot be “pink”. It is now “As the system”.",
+        "The setting “Say the same again after” cannot be “ten”. It is now “10 min”.",
+    ]
     assert 'theme = "pink"' in (tmp_path / "settings.broken.toml").read_text()
 
 
@@ -87,6 +91,39 @@ def test_a_broken_file_means_the_usual_values(tmp_path: Path, content: bytes) ->
     assert load(tmp_path).values == Values()
     save(tmp_path, changed(general__theme="dark"))
     assert load(tmp_path).values == changed(general__theme="dark")
+
+
+def test_what_was_repaired_is_named_as_on_the_page_without_key_or_english_detail(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(
+        "[alerts.run_ended]\nminutes = -1\n[alerts]\non = 1\n[diagnostics]\ninterpreters = [true]\n"
+        '[history]\nmost_gigabytes = "\\u0007 plenty"\n[tray]\nhint_shown = "x"\n'
+    )
+    texts = [repair.text() for repair in load(tmp_path).repairs]
+    assert "The setting “Show notifications” cannot be “1”. It is now “on”." in texts
+    assert "The setting “A run on the GPU ended: that took at least” cannot be “-1”. It is now “2 min”." in texts
+    assert "The setting “Further Python interpreters” cannot be “[True]”. It is now “none”." in texts
+    assert "The setting “Keep a history: At most” cannot be “\\x07 plenty”. It is now “1 GB”." in texts
+    assert texts.count("") == 1  # the hint was never on the page
+    assert not any(key in text for text in texts for key in BY_KEY)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"[general]\ntheme = \n", "is damaged in line 2:"), (b"\xff\xfe\x00x", "is damaged:")],
+)
+def test_a_damaged_file_is_told_with_its_line_and_where_it_is_kept(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / NAME).write_bytes(content)
+    (repair,) = load(tmp_path).repairs
+    assert said in repair.text()
+    assert repair.text().endswith("It is kept as settings.broken.toml.")
+
+
+def test_every_option_and_its_usual_value_can_be_said() -> None:
+    for option in OPTIONS:
+        if option.section:
+            assert words.title(option)
+            assert "…" not in words.title(option)
+            assert words.said(option, option.default)
 
 
 def test_the_same_broken_file_is_kept_once(tmp_path: Path) -> None:

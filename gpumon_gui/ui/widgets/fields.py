@@ -10,12 +10,10 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QObject, QPointF, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPalette, QPen, QPolygonF, QWheelEvent
 from PySide6.QtWidgets import (
-    QAbstractSpinBox,
     QComboBox,
     QDoubleSpinBox,
     QHeaderView,
     QProgressBar,
-    QSpinBox,
     QStyle,
     QStyleOptionSpinBox,
     QVBoxLayout,
@@ -61,13 +59,21 @@ class Combo(QComboBox):
         super().wheelEvent(event) if self.hasFocus() else event.ignore()
 
 
-class WholeSpin(QSpinBox):
-    """A whole number."""
+class Spin(QDoubleSpinBox):
+    """A number; whole unless :meth:`setDecimals` says otherwise."""
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        _prepare(self, theme)
+        self.setDecimals(0)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        line = self.lineEdit()
+        palette = QPalette(line.palette())
+        palette.setColor(QPalette.ColorRole.Base, QColor(0, 0, 0, 0))  # the box is painted behind it
+        line.setPalette(palette)
+        line.setTextMargins(XS, 0, 0, 0)
+        theme.changed.connect(self.update)
 
     def sizeHint(self) -> QSize:
         size = super().sizeHint()
@@ -76,28 +82,12 @@ class WholeSpin(QSpinBox):
     def paintEvent(self, event: QPaintEvent) -> None:
         option = QStyleOptionSpinBox()
         self.initStyleOption(option)
-        _paint_spin(self, option, self._theme)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        super().wheelEvent(event) if self.hasFocus() else event.ignore()
-
-
-class DecimalSpin(QDoubleSpinBox):
-    """A number with decimals."""
-
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        _prepare(self, theme)
-
-    def sizeHint(self) -> QSize:
-        size = super().sizeHint()
-        return QSize(size.width() + S, max(HEIGHT, size.height()))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        option = QStyleOptionSpinBox()
-        self.initStyleOption(option)
-        _paint_spin(self, option, self._theme)
+        painter = QPainter(self)
+        _paint_box(painter, self, self._theme)
+        for part, up in ((QStyle.SubControl.SC_SpinBoxUp, True), (QStyle.SubControl.SC_SpinBoxDown, False)):
+            place = self.style().subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, self)
+            _paint_arrow(painter, self._theme, QRectF(place).center(), up=up, size=3.0)
+        painter.end()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         super().wheelEvent(event) if self.hasFocus() else event.ignore()
@@ -195,26 +185,6 @@ class Framed(Card):
         if event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut):
             self._follow()
         return super().eventFilter(watched, event)
-
-
-def _prepare(spin: QAbstractSpinBox, theme: Theme) -> None:
-    spin.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-    spin.setAttribute(Qt.WidgetAttribute.WA_Hover)
-    line = spin.lineEdit()
-    palette = QPalette(line.palette())
-    palette.setColor(QPalette.ColorRole.Base, QColor(0, 0, 0, 0))  # the box is painted behind it
-    line.setPalette(palette)
-    line.setTextMargins(XS, 0, 0, 0)
-    theme.changed.connect(spin.update)
-
-
-def _paint_spin(spin: QAbstractSpinBox, option: QStyleOptionSpinBox, theme: Theme) -> None:
-    painter = QPainter(spin)
-    _paint_box(painter, spin, theme)
-    for part, up in ((QStyle.SubControl.SC_SpinBoxUp, True), (QStyle.SubControl.SC_SpinBoxDown, False)):
-        place = spin.style().subControlRect(QStyle.ComplexControl.CC_SpinBox, option, part, spin)
-        _paint_arrow(painter, theme, QRectF(place).center(), up=up, size=3.0)
-    painter.end()
 
 
 def _paint_box(painter: QPainter, widget: QWidget, theme: Theme) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QLabel, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.settings.option import Choice, Flag, Number, Option, OptionValue, Texts
+from gpumon_gui.settings.words import title
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
-from gpumon_gui.ui.widgets.fields import Combo, DecimalSpin, WholeSpin
+from gpumon_gui.ui.widgets.fields import Combo, Spin
 from gpumon_gui.ui.widgets.paths_list import PathsList
 from gpumon_gui.ui.widgets.section import set_text, wrapped
 from gpumon_gui.ui.widgets.switch import Switch
@@ -62,7 +63,7 @@ class OptionRow(QWidget):
         """Write every text again."""
         set_text(self.label, _(self.option.label))
         set_text(self.help, _(self.option.help) if self.option.help else "")
-        self.control.setAccessibleName(_(self.option.label))
+        self.control.setAccessibleName(title(self.option))  # without the row above it
         self.control.setAccessibleDescription(self.help.text())
         self._filling = True
         self._texts()
@@ -89,7 +90,7 @@ class OptionRow(QWidget):
         if isinstance(kind, Number):
             spin = _spin(kind, theme, self)
             spin.valueChanged.connect(self._on_number)
-            return spin, lambda value: _fill(spin, value), lambda: _label_number(spin, kind)
+            return spin, lambda value: spin.setValue(float(value)), lambda: _label_number(spin, kind)
         paths = PathsList(theme, self)
         paths.edited.connect(self._on_paths)
         return paths, lambda value: paths.set_paths(value if isinstance(value, tuple) else ()), paths.retranslate
@@ -105,7 +106,7 @@ class OptionRow(QWidget):
 
     @Slot()
     def _on_number(self) -> None:
-        assert isinstance(self.control, QSpinBox | QDoubleSpinBox)
+        assert isinstance(self.control, Spin)
         self._edit(self.control.value())
 
     @Slot(tuple)
@@ -113,28 +114,14 @@ class OptionRow(QWidget):
         self._edit(paths)
 
 
-def _spin(kind: Number, theme: Theme, parent: QWidget) -> QSpinBox | QDoubleSpinBox:
-    if kind.whole:
-        whole = WholeSpin(theme, parent)
-        whole.setRange(int(kind.low), int(kind.high))
-        whole.setSingleStep(int(kind.step))
-        spin: QSpinBox | QDoubleSpinBox = whole
-    else:
-        decimal = DecimalSpin(theme, parent)
-        decimal.setDecimals(1)
-        decimal.setRange(kind.low, kind.high)
-        decimal.setSingleStep(kind.step)
-        spin = decimal
+def _spin(kind: Number, theme: Theme, parent: QWidget) -> Spin:
+    spin = Spin(theme, parent)
+    spin.setDecimals(0 if kind.whole else 1)
+    spin.setRange(kind.low, kind.high)
+    spin.setSingleStep(kind.step)
     spin.setKeyboardTracking(False)  # "1" on the way to "15" is no choice
     spin.setMinimumWidth(round(_NARROWEST * 0.6))
     return spin
-
-
-def _fill(spin: QSpinBox | QDoubleSpinBox, value: OptionValue) -> None:
-    if isinstance(spin, QSpinBox):
-        spin.setValue(int(value) if isinstance(value, int | float) else 0)
-    elif isinstance(value, int | float):
-        spin.setValue(value)
 
 
 def _label_choices(box: QComboBox, kind: Choice) -> None:
@@ -143,7 +130,7 @@ def _label_choices(box: QComboBox, kind: Choice) -> None:
     box.updateGeometry()
 
 
-def _label_number(spin: QSpinBox | QDoubleSpinBox, kind: Number) -> None:
+def _label_number(spin: Spin, kind: Number) -> None:
     before, _mark, after = _(kind.unit).partition("{value}")
     spin.setPrefix(before)
     spin.setSuffix(after)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QPoint, QSize, Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.theme import S, Theme
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 
 
@@ -32,3 +32,12 @@ class ScrollColumn(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Qt brings only the caret of a box into sight; its frame is to be seen as well."""
+        moved: bool = super().focusNextPrevChild(next)
+        inside, focused = self.widget(), self.focusWidget()
+        if moved and inside is not None and focused is not None and inside.isAncestorOf(focused):
+            middle = focused.mapTo(inside, QPoint(focused.width() // 2, focused.height() // 2))
+            self.ensureVisible(middle.x(), middle.y(), focused.width() // 2 + S, focused.height() // 2 + S)
+        return moved
