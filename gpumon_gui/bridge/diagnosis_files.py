@@ -35,7 +35,7 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """How the writing of a report went: ``fault`` is empty or one translated line."""
+    """How the writing of a report of ``result`` went: ``fault`` is empty or one translated line."""
 
     result: Result
     file: Path
@@ -138,8 +138,26 @@ class _Clerk(Worker):
         except OutputFailed as error:
             self.saved.emit(Saved(task.result, task.file, str(error)))
         else:
-            result = replace(task.result, reports=tuple(dict.fromkeys((*task.result.reports, str(task.file)))))
-            self.saved.emit(Saved(result, task.file))
+            self.saved.emit(Saved(task.result, task.file))
+            self._note(task)
+
+    def _note(self, task: _Task) -> None:
+        """The kept result knows what it was saved as. Read anew: what is asked of here may be older than the file."""
+        from gpumon_gui.diagnosis import results
+
+        assert task.result is not None
+        assert task.file is not None
+        if self._folder is None:
+            return
+        for kept in results.load(self._folder).kept:
+            if kept.result.time_utc_s == task.result.time_utc_s:
+                results.keep(self._folder, with_report(kept.result, task.file), kept.file)
+                self._load(task)
+
+
+def with_report(result: Result, file: Path) -> Result:
+    """The result that knows of one more file it was saved as."""
+    return replace(result, reports=tuple(dict.fromkeys((*result.reports, str(file)))))
 
 
 def _made(result: Result, private: Private | None, replaced: Replaced | None) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""Knows: how a diagnosis runs beside the GUI thread: environments are found, checks run, a cancel ends them.
-Must not know: widgets, what is checked.
+"""Knows: how a diagnosis runs beside the GUI thread: environments are found, files told apart, checks run, a cancel
+ends them. Must not know: widgets, what is checked.
 
 The diagnosis is only loaded when it is first asked for: a window that never runs one does without its rules.
 """
@@ -10,6 +10,7 @@ import importlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -61,17 +62,13 @@ class Environments:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """How a check ended: a result, or one line about what cannot be read, or neither (it was cancelled). ``before`` and
-    ``subject`` are those of the order."""
+    ``subject`` are those of the order. ``is_ending``: it was cancelled and its last step still runs to its end."""
 
     result: Result | None = None
     before: Result | None = None
     subject: str | None = None
     fault: str = ""
-
-    @property
-    def is_cancelled(self) -> bool:
-        """Whether there is no answer because nobody wants it any more."""
-        return self.result is None and not self.fault
+    is_ending: bool = False
 
 
 class _Diagnoser(Worker):
@@ -162,6 +159,26 @@ class _Diagnoser(Worker):
         return LiveInstruments
 
 
+class _Sorter(Worker):
+    """Looks at some files, once."""
+
+    told = Signal(object, str)
+    done = Signal()
+
+    def __init__(self, paths: tuple[Path, ...]) -> None:
+        super().__init__()
+        self._paths = paths
+
+    def run(self) -> None:
+        from gpumon_gui.diagnosis.checking import file_kind
+
+        for path in self._paths:
+            if self.stop_event.is_set():
+                break
+            self.told.emit(path, file_kind(path))
+        self.done.emit()
+
+
 class DiagnosisJob(QObject):
     """One diagnosis at a time. Lives in the GUI thread; its thread starts with the first order.
 
@@ -172,6 +189,8 @@ class DiagnosisJob(QObject):
         found(object): :class:`Environments`, after :meth:`find`: first what there is, then with versions.
         stepped(object): a :class:`~gpumon_gui.diagnosis.checking.Step`.
         ended(object): an :class:`Outcome`; exactly one for each check.
+        settled(): nothing runs any more of the checks that ended while their last step still ran.
+        file_sorted(object, str): a path given to :meth:`sort` and what it most likely is.
         crashed(str): a fault of ours while working.
     """
 
@@ -179,6 +198,8 @@ class DiagnosisJob(QObject):
     found = Signal(object)
     stepped = Signal(object)
     ended = Signal(object)
+    settled = Signal()
+    file_sorted = Signal(object, str)
     crashed = Signal(str)
     _ordered = Signal(object)
 
@@ -194,6 +215,7 @@ class DiagnosisJob(QObject):
         self._instruments = instruments
         self._thread: LoopThread | None = None
         self._leaving: list[LoopThread] = []
+        self._ending: set[int] = set()  #: orders that were given up and have not ended
         self._number = 0
         self._is_closed = False
         self._search: Order | None = None
@@ -217,6 +239,19 @@ class DiagnosisJob(QObject):
         if self._search is not None:
             self._search.cancel.set()
         self._search = self._send(Order(self._next(), Event(), pythons=pythons))
+
+    def sort(self, paths: tuple[Path, ...]) -> None:
+        """Tell what these files are. In a thread of their own: a drive that does not answer holds nothing else up."""
+        if self._is_closed:
+            return
+        sorter = _Sorter(paths)
+        queued = Qt.ConnectionType.QueuedConnection
+        sorter.told.connect(self.file_sorted, queued)
+        sorter.done.connect(self._on_sorted, queued)
+        sorter.crashed.connect(self.crashed, queued)
+        thread = LoopThread(sorter, "gpumon-files")
+        thread.start()
+        self._leaving.append(thread)
 
     def check(self, ask: Ask) -> None:
         """Begin a check. Raises RuntimeError while another one runs."""
@@ -243,6 +278,8 @@ class DiagnosisJob(QObject):
         threads = [*self._leaving, *([self._thread] if self._thread is not None else [])]
         self._thread = None
         self._leaving = []
+        for thread in threads:
+            thread.request_stop()
         ended = [thread.stop(_END_S) for thread in threads]  # every one of them, whatever the first says
         return all(ended)
 
@@ -289,13 +326,28 @@ class DiagnosisJob(QObject):
 
     @Slot(int, object)
     def _on_ended(self, number: int, outcome: Outcome) -> None:
-        self._leaving = [thread for thread in self._leaving if thread.is_running]
+        self._forget_ended()
+        if number in self._ending:
+            self._ending.discard(number)
+            if not self._ending:
+                self.settled.emit()
         if self._check is not None and self._check.number == number:
             is_cancelled = self._check.cancel.is_set()
             self._check = None
             self._given_up.stop()
             # It may have come to its end just before: what was cancelled stays cancelled.
             self.ended.emit(Outcome(before=outcome.before, subject=outcome.subject) if is_cancelled else outcome)
+
+    @Slot()
+    def _on_sorted(self) -> None:
+        sender = self.sender()
+        for thread in self._leaving:
+            if thread.worker is sender:
+                thread.request_stop()
+        self._forget_ended()
+
+    def _forget_ended(self) -> None:
+        self._leaving = [thread for thread in self._leaving if thread.is_running]
 
     @Slot()
     def _give_up(self) -> None:
@@ -308,4 +360,5 @@ class DiagnosisJob(QObject):
         self._thread.request_stop()
         self._leaving.append(self._thread)
         self._thread = None
-        self.ended.emit(Outcome(before=order.before, subject=order.subject))
+        self._ending.add(order.number)
+        self.ended.emit(Outcome(before=order.before, subject=order.subject, is_ending=True))

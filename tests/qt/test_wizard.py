@@ -7,13 +7,14 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import psutil
 import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.arguments import Arguments
@@ -23,7 +24,9 @@ from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core import messages
+from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.redact import Private
+from gpumon_gui.diagnosis import results
 from gpumon_gui.diagnosis.finding import Diagnosis
 from gpumon_gui.diagnosis.gateway import Command, Gateway, Ran
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
@@ -33,6 +36,7 @@ from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
 from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.wizard.findings_page import folded
 from gpumon_gui.ui.wizard.given_box import MOST_SHOWN
 from gpumon_gui.ui.wizard.wizard import CHOOSE, FINDINGS, HELP, REPORT, RUNNING, Wizard
@@ -134,6 +138,11 @@ class Desk:
         self.until(lambda: wizard.page == FINDINGS)
         return wizard
 
+    def give(self, *files: Path) -> None:
+        """Add files, until it is known what they are."""
+        self.wizard.choose.given.add_files(files)
+        self.until(lambda: self.wizard.choose.given.is_sorted)
+
     def save_to(self, file: Path) -> None:
         """Answer the dialog by its keys."""
         self.until(lambda: self.wizard.findChild(QFileDialog) is not None)
@@ -143,6 +152,13 @@ class Desk:
         assert isinstance(line, QLineEdit)
         line.setText(str(file))
         QTest.keyClick(line, Qt.Key.Key_Return)
+
+
+def question(parent: QWidget) -> QMessageBox:
+    """The one that is open."""
+    box = parent.findChild(QMessageBox)
+    assert isinstance(box, QMessageBox)
+    return box
 
 
 @pytest.fixture
@@ -261,33 +277,86 @@ def test_a_cancel_ends_it_at_once(desk: Desk, machine: Machine) -> None:
     with desk.qtbot.waitSignal(desk.page.job.ended, timeout=500):
         desk.key(Qt.Key.Key_Return)
     assert wizard.page == CHOOSE
-    assert wizard.message.text == "Cancelled. Nothing of it is left running."
     assert not desk.page.job.is_running
+    desk.until(lambda: wizard.message.text == "Cancelled. Nothing of it is left running.")
     machine.held.set()
     desk.click(wizard.next_button)  # and it can be run again
     desk.until(lambda: wizard.page == FINDINGS)
 
 
-def test_a_file_that_takes_long_does_not_hold_a_cancel_up(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    is_read, release = Event(), Event()
+class SlowFile:
+    """A file that is read until the test says so."""
 
-    def slow(*_given: object) -> object:
-        is_read.set()
-        assert release.wait(20)
-        raise AssertionError("nobody wants it any more")
+    def __init__(self) -> None:
+        self.is_read, self.release = Event(), Event()
 
+    def __call__(self, *_given: object) -> object:
+        self.is_read.set()
+        assert self.release.wait(20)
+        raise GpumonError("nobody wants it any more")
+
+
+@pytest.fixture
+def slow_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowFile]:
+    slow = SlowFile()
     monkeypatch.setattr("gpumon_gui.diagnosis.checking.combined", slow)
+    yield slow
+    slow.release.set()
+
+
+def test_a_file_that_takes_long_does_not_hold_a_cancel_up(desk: Desk, tmp_path: Path, slow_file: SlowFile) -> None:
     wizard = desk.open()
     desk.click(wizard.choose.none_button)
-    wizard.choose.given.add_file(tmp_path / "x.log")
+    desk.give(tmp_path / "x.log")
     desk.click(wizard.next_button)
-    desk.until(is_read.is_set)
+    desk.until(slow_file.is_read.is_set)
     with desk.qtbot.waitSignal(desk.page.job.ended, timeout=600):
         desk.click(wizard.next_button)
     assert wizard.page == CHOOSE
-    release.set()
+    assert wizard.next_button.isEnabled()  # another check can begin at once
+    # It is still read: what is not so yet is not said.
+    assert wizard.message.text == "Cancelled. Its last step still runs to its end; nothing of it is used."
+    with desk.qtbot.waitSignal(desk.page.job.settled, timeout=20_000):
+        slow_file.release.set()
+    assert wizard.message.text == "Cancelled. Nothing of it is left running."
+
+
+def test_what_a_cancelled_check_leaves_does_not_speak_into_the_next_one(
+    desk: Desk, tmp_path: Path, slow_file: SlowFile
+) -> None:
+    wizard = desk.open()
+    desk.click(wizard.choose.none_button)
+    desk.give(tmp_path / "x.log")
+    desk.click(wizard.next_button)
+    desk.until(slow_file.is_read.is_set)
+    with desk.qtbot.waitSignal(desk.page.job.ended, timeout=600):
+        desk.click(wizard.next_button)
+    wizard.choose.given.clear()
+    desk.click(wizard.choose.all_button)
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    with desk.qtbot.waitSignal(desk.page.job.settled, timeout=20_000):
+        slow_file.release.set()
+    assert wizard.message.text == ""
+    assert wizard.page == FINDINGS
+
+
+def test_a_search_that_a_check_interrupts_goes_on_after_a_cancel(desk: Desk, machine: Machine) -> None:
+    machine.held.clear()  # the search does not come to its end
+    desk.click(desk.diagnosing.button)
+    desk.until(lambda: desk.page.wizard is not None)
+    desk.until(machine.was_asked.is_set)
+    wizard = desk.wizard
+    assert not wizard.choose.is_whole
+    desk.key(Qt.Key.Key_Return)
+    assert wizard.page == RUNNING
+    with desk.qtbot.waitSignal(desk.page.job.ended, timeout=600):
+        desk.key(Qt.Key.Key_Return)
+    assert wizard.page == CHOOSE
+    machine.held.set()
+    desk.until(lambda: wizard.choose.is_whole)
+    assert wizard.choose.environments.count() == 2
+    assert wizard.next_button.text() == "Check 2 environments"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
@@ -402,12 +471,39 @@ def test_dropped_files_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     copy, none = Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(box, QDragEnterEvent(QPoint(5, 5), copy, data, Qt.MouseButton.LeftButton, none))
     QApplication.sendEvent(box, QDropEvent(QPointF(5, 5), copy, data, Qt.MouseButton.LeftButton, none))
+    desk.until(lambda: box.is_sorted)
     assert box.given.log == log
     assert box.given.scripts == (script,)
     desk.click(wizard.next_button)
     desk.until(lambda: wizard.page == FINDINGS)
     assert "driver-too-old" in [card.code for card in wizard.findings.cards]
     assert wizard.findings.banners  # the machine was looked at as well
+
+
+def test_a_drive_that_does_not_answer_holds_nothing_up(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release = Event()
+
+    def kind(path: Path) -> str:
+        assert path.name != "dead.json" or release.wait(20)
+        return "facts" if path.suffix == ".json" else "log"
+
+    wizard = desk.open()
+    monkeypatch.setattr("gpumon_gui.diagnosis.checking.file_kind", kind)
+    box = wizard.choose.given
+    box.add_files([tmp_path / "dead.json"])
+    row = f"Being looked at: {tmp_path / 'dead.json'}"
+    desk.until(lambda: row in [label.text() for label in box.findChildren(QLabel) if label.isVisible()])
+    assert not wizard.next_button.isEnabled()  # what is given is not left out silently
+    box.add_files([tmp_path / "live.log"])
+    desk.until(lambda: box.given.log == tmp_path / "live.log")
+    buttons = [button for button in box.findChildren(FlatButton) if "dead.json" in button.accessibleName()]
+    desk.click(buttons[-1])
+    assert wizard.next_button.isEnabled()
+    with desk.qtbot.waitSignal(desk.page.job.file_sorted, timeout=20_000):
+        release.set()
+    assert box.given.facts is None  # it was taken out
 
 
 def test_a_large_paste_is_kept_and_not_laid_out(desk: Desk) -> None:
@@ -426,7 +522,7 @@ def test_a_file_that_cannot_be_read_is_told_where_it_was_given(desk: Desk, tmp_p
     wizard = desk.open()
     desk.click(wizard.choose.none_button)
     missing = tmp_path / "gone.log"
-    wizard.choose.given.add_file(missing)
+    desk.give(missing)
     desk.click(wizard.next_button)
     desk.until(lambda: wizard.message.text != "")
     assert wizard.page == CHOOSE
@@ -486,6 +582,44 @@ def test_a_report_that_cannot_be_written_is_told(desk: Desk, tmp_path: Path) -> 
     desk.until(lambda: wizard.report.message.text != "")
     assert str(tmp_path / "nowhere" / "report.html") in wizard.report.message.text
     assert list(tmp_path.rglob("*.part")) == []
+
+
+def test_a_late_answer_is_about_the_result_it_was_asked_for(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: Machine, folder: Path
+) -> None:
+    """A report is still being written while everything is checked again."""
+    from gpumon_gui.diagnosis.report import saving
+
+    is_written, release, save = Event(), Event(), saving.save
+
+    def slow(*given: Any) -> None:
+        is_written.set()
+        assert release.wait(20)
+        save(*given)
+
+    monkeypatch.setattr(saving, "save", slow)
+    wizard = desk.checked()
+    desk.until(lambda: desk.page.overview.list.count() == 1)
+    old = wizard.findings.result
+    desk.click(wizard.next_button)
+    wizard.save_as(str(tmp_path / "report.html"))
+    desk.until(is_written.is_set)
+    wizard.go_back()
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    desk.click(wizard.again_button)
+    desk.until(lambda: wizard.page == FINDINGS and wizard.findings.message.text != "")
+    new = wizard.findings.result
+    assert new is not old
+    with desk.qtbot.waitSignal(desk.page.files.saved, timeout=20_000):
+        release.set()
+    assert wizard.findings.result is new
+    assert wizard.findings.cards[0].code == "cuda-visible-devices-hides-gpu"
+    assert wizard.message.text == f"Saved as {tmp_path / 'report.html'}."
+
+    def reports() -> list[tuple[str, ...]]:
+        return [each.result.reports for each in results.load(folder).kept]
+
+    desk.until(lambda: reports() == [(), (str(tmp_path / "report.html"),)])  # the older one has it
 
 
 # -- language, sizes
@@ -575,6 +709,13 @@ def test_results_stay_with_their_date_and_open_again(desk: Desk, folder: Path, m
     desk.click(wizard.back_button)
     desk.until(lambda: overview.list.count() == 2)
     desk.click(overview.forget_button)
+    assert question(overview).text() == "Delete this result?"
+    QTest.keyClick(question(overview), Qt.Key.Key_Escape)
+    desk.until(lambda: overview.findChild(QMessageBox) is None)
+    assert overview.list.count() == 2
+    QTest.keyClick(overview.list, Qt.Key.Key_Delete)
+    delete = next(button for button in question(overview).buttons() if button.text() == "Delete")
+    desk.click(delete)
     desk.until(lambda: overview.list.count() == 1)
     assert len(list(folder.glob("2*.json"))) == 2  # and the broken one
 

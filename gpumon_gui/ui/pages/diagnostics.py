@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Saved, Stored
+from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Stored
 from gpumon_gui.bridge.diagnosis_job import DiagnosisJob
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
@@ -216,7 +216,6 @@ class DiagnosticsPage(QWidget):
     def _watch_files(self) -> None:
         self.files.stored.connect(self._on_stored)
         self.files.failed.connect(self._on_failed)
-        self.files.saved.connect(self._on_saved)
 
     def _file_of(self, result: Result) -> Path | None:
         return next((kept.file for kept in self._kept if kept.result.time_utc_s == result.time_utc_s), None)
@@ -248,12 +247,6 @@ class DiagnosticsPage(QWidget):
     def _on_made(self, result: Result, before: Result | None) -> None:
         """A part that was checked again takes the place of the whole it belongs to."""
         self.files.keep(result, None if before is None else self._file_of(before))
-
-    @Slot(object)
-    def _on_saved(self, saved: Saved) -> None:
-        file = self._file_of(saved.result)
-        if not saved.fault and file is not None:
-            self.files.keep(saved.result, file)
 
     @Slot(object)
     def _on_open(self, kept: Kept) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QStandardPaths, Qt
-from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from gpumon_gui.bridge.history_reader import ExportForm
 from gpumon_gui.core.messages import _
+from gpumon_gui.ui.widgets import questions
 
 
 def ask_for_file(parent: QWidget, form: ExportForm, slot: Any) -> None:
@@ -35,13 +36,5 @@ def form_of(path: Path) -> ExportForm:
 
 def ask_to_delete(parent: QWidget, slot: Any) -> None:
     """Ask whether everything is to go; ``slot`` is called when it is. Enter and Escape keep it."""
-    box = QMessageBox(parent)
-    box.setIcon(QMessageBox.Icon.Question)
-    box.setWindowTitle(_("Delete the history"))
-    box.setText(_("Delete the whole history?"))
-    box.setInformativeText(_("All values and markers that GPUMon has kept are deleted. This cannot be undone."))
-    delete = box.addButton(_("Delete"), QMessageBox.ButtonRole.DestructiveRole)
-    box.setDefaultButton(box.addButton(_("Keep"), QMessageBox.ButtonRole.RejectRole))
-    box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    delete.clicked.connect(slot)
-    box.open()
+    more = _("All values and markers that GPUMon has kept are deleted. This cannot be undone.")
+    questions.ask_to_delete(parent, _("Delete the history"), _("Delete the whole history?"), more, slot)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.theme import S, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import Framed
+from gpumon_gui.ui.widgets.questions import ask_for_interpreter
 from gpumon_gui.ui.widgets.quiet_list import QuietList
 
 _LINES = 3
@@ -82,6 +83,7 @@ class PathsList(QWidget):
     def focusInEvent(self, event: QFocusEvent) -> None:
         self.list.setFocus(event.reason())
 
+    @Slot(str)
     def add(self, path: str) -> None:
         """One more at the end, unless it is there."""
         if path and path not in self._paths:
@@ -104,12 +106,4 @@ class PathsList(QWidget):
 
     @Slot()
     def _on_add(self) -> None:
-        dialog = QFileDialog(self, _("Python interpreter"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._on_chosen)
-        dialog.open()
-
-    @Slot(str)
-    def _on_chosen(self, path: str) -> None:
-        self.add(path)
+        ask_for_interpreter(self, self.add)

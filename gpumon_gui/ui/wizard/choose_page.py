@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QComboBox,
-    QFileDialog,
     QHBoxLayout,
     QLabel,
     QListWidgetItem,
@@ -25,6 +24,7 @@ from gpumon_gui.telemetry.derive.python_program import is_python, program_label
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import Combo
+from gpumon_gui.ui.widgets.questions import ask_for_interpreter
 from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
@@ -81,6 +81,7 @@ class ChoosePage(QWidget):
         self._environments: tuple[Environment, ...] = ()
         self._versions: dict[str, str] = {}
         self._is_searching = True
+        self._is_whole = False
         self._unticked: set[str] = set()
         self._wanted: set[str] | None = None  #: only these are ticked when they are found
         self._processes: tuple[tuple[int, str], ...] = ()
@@ -130,6 +131,11 @@ class ChoosePage(QWidget):
         proving = self._proving if self.proof.isChecked() and machine else None
         return Ask(machine, ticked, self._pid, self._process_name, given, runs_in, proving)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the search for environments has come to its end."""
+        return self._is_whole
+
     def ticked(self) -> tuple[Environment, ...]:
         """The chosen environments."""
         chosen = {
@@ -156,12 +162,13 @@ class ChoosePage(QWidget):
 
     def show_searching(self) -> None:
         """Environments are being looked for."""
-        self._is_searching = True
+        self._is_searching, self._is_whole = True, False
         self._tell_found()
 
     def show_environments(self, environments: Environments) -> None:
         """What was found."""
         self._is_searching = not environments.is_whole and not environments.found
+        self._is_whole = environments.is_whole
         self._environments = environments.found
         self._versions |= dict(environments.versions)
         self._fill()
@@ -175,7 +182,7 @@ class ChoosePage(QWidget):
 
     def set_recorded(self) -> None:
         """The window shows another time: its processes are not there any more."""
-        for widget in (self._headings[1], self.process, self._process_help):
+        for widget in (self._headings[1], self._running):
             widget.hide()
 
     @Slot()
@@ -359,11 +366,7 @@ class ChoosePage(QWidget):
 
     @Slot()
     def _on_add(self) -> None:
-        dialog = QFileDialog(self, _("Python interpreter"))
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self.interpreter_added)
-        dialog.open()
+        ask_for_interpreter(self, self.interpreter_added)
 
     @Slot(int)
     def _on_process(self, index: int) -> None:

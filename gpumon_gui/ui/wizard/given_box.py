@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -27,6 +28,7 @@ _LABEL: dict[str, str] = {
     "log": N_("Log"),
     "profile": N_("Profile or memory snapshot"),
     "script": N_("Script or notebook"),
+    "": N_("Being looked at"),
 }
 
 
@@ -74,13 +76,16 @@ class GivenBox(Card):
 
     Signals:
         changed(): something was added or removed.
+        files_added(tuple): paths of which :meth:`set_kind` shall tell what they are; looking at them may take long.
     """
 
     changed = Signal()
+    files_added = Signal(tuple)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(theme, parent)
         self._given = Given()
+        self._unsorted: tuple[Path, ...] = ()
         self._large = ""
         self._is_over = False
         self.setAcceptDrops(True)
@@ -118,19 +123,30 @@ class GivenBox(Card):
     @property
     def is_empty(self) -> bool:
         """Whether nothing is given."""
-        return self._given.is_empty and not self._large and self.paste.document().isEmpty()
+        return self._given.is_empty and self.is_sorted and not self._large and self.paste.document().isEmpty()
 
     def clear(self) -> None:
         """Nothing is given."""
-        self._given, self._large = Given(), ""
+        self._given, self._unsorted, self._large = Given(), (), ""
         self.paste.clear()
         self._show_rows()
 
-    def add_file(self, path: Path) -> None:
-        """One more file; it replaces another one of its kind, but for scripts."""
-        from gpumon_gui.diagnosis.checking import file_kind  # the diagnosis comes with the wizard
+    @property
+    def is_sorted(self) -> bool:
+        """Whether it is known of every file what it is."""
+        return not self._unsorted
 
-        kind = file_kind(path)
+    def add_files(self, paths: Sequence[Path]) -> None:
+        """More files."""
+        self._unsorted = tuple(dict.fromkeys((*self._unsorted, *paths)))
+        self._show_rows()
+        self.files_added.emit(tuple(paths))
+
+    def set_kind(self, path: Path, kind: str) -> None:
+        """What an added file is. It replaces another one of its kind, but for scripts."""
+        if path not in self._unsorted:
+            return  # nobody wants it any more
+        self._unsorted = tuple(each for each in self._unsorted if each != path)
         if kind == "script":
             self._given = replace(self._given, scripts=tuple(dict.fromkeys((*self._given.scripts, path))))
         elif kind == "log":
@@ -165,6 +181,7 @@ class GivenBox(Card):
         given = self._given
         files = [("facts", given.facts), ("log", given.log), ("profile", given.profile)]
         files += [("script", script) for script in given.scripts]
+        files += [("", path) for path in self._unsorted]
         for kind, path in files:
             if path is not None:
                 self._add_row(kind, shown(path), path)
@@ -182,6 +199,8 @@ class GivenBox(Card):
         given = self._given
         if path is None:
             self._large = ""
+        elif not kind:
+            self._unsorted = tuple(each for each in self._unsorted if each != path)
         elif kind == "script":
             self._given = replace(given, scripts=tuple(script for script in given.scripts if script != path))
         elif kind == "facts":
@@ -202,8 +221,7 @@ class GivenBox(Card):
 
     @Slot(list)
     def _on_files(self, paths: list[str]) -> None:
-        for path in paths:
-            self.add_file(Path(path))
+        self.add_files([Path(path) for path in paths])
 
     @Slot(str)
     def _on_large(self, text: str) -> None:

@@ -22,6 +22,7 @@ from gpumon_gui.ui.theme import XL, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.widgets.questions import ask_to_delete
 from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 
@@ -71,6 +72,7 @@ class Overview(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._kept: tuple[Kept, ...] = ()
+        self._asked: Kept | None = None  #: to be deleted when the person says so
         self.message = MessageBar(theme, closable=True, parent=self)
         self._title = wrapped(theme, Text.TITLE, parent=self)
         self._text = wrapped(theme, muted=True, parent=self)
@@ -206,9 +208,16 @@ class Overview(QWidget):
 
     @Slot()
     def _on_forget(self) -> None:
-        current = self._current()
-        if current is not None:
-            self.forget_wanted.emit(current)
+        self._asked = self._current()
+        if self._asked is not None:
+            more = _("A report that was saved of it stays. This cannot be undone.")
+            said = "\n".join(lines_of(self._asked.result))
+            ask_to_delete(self, _("Delete result"), _("Delete this result?"), f"{said}\n\n{more}", self._on_forget_it)
+
+    @Slot()
+    def _on_forget_it(self) -> None:
+        if self._asked is not None:
+            self.forget_wanted.emit(self._asked)
 
 
 class _ReportRow(QWidget):

@@ -10,8 +10,9 @@ from PySide6.QtCore import QStandardPaths, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Preview, Saved
+from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Preview, Saved, with_report
 from gpumon_gui.bridge.diagnosis_job import DiagnosisJob, Environments, Outcome
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import N_, _, ngettext
 from gpumon_gui.core.model import ProcessSample
 from gpumon_gui.diagnosis.ask import Proving, Result
@@ -29,6 +30,8 @@ from gpumon_gui.ui.wizard.running_page import RunningPage
 CHOOSE, RUNNING, FINDINGS, REPORT, HELP = range(5)
 _TITLES = (N_("What to check"), N_("Checking"), N_("Findings"), N_("Report"), N_("How this was decided"))
 _STEPS = 4
+_CANCELLED = N_("Cancelled. Nothing of it is left running.")
+_ENDING = N_("Cancelled. Its last step still runs to its end; nothing of it is used.")
 
 
 class Wizard(QWidget):
@@ -161,7 +164,7 @@ class Wizard(QWidget):
     def start(self) -> None:
         """Begin the check of what is chosen."""
         ask = self.choose.ask
-        if ask.is_empty or self._job.is_running:
+        if ask.is_empty or not self.choose.given.is_sorted or self._job.is_running:
             return
         self.message.hide()
         self._begin_running(CHOOSE)
@@ -209,8 +212,17 @@ class Wizard(QWidget):
         self._show(self._started_from)
         if outcome.fault:
             self.message.say(outcome.fault, Tone.BAD)
+        elif outcome.is_ending:
+            self.message.say(_(_ENDING), Tone.INFO)
         else:
-            self.message.say(_("Cancelled. Nothing of it is left running."), Tone.INFO)
+            self.message.say(_(_CANCELLED), Tone.INFO)
+        if self._started_from == CHOOSE and not self.choose.is_whole:
+            self._on_search()  # the check had to interrupt it
+
+    @Slot()
+    def _on_settled(self) -> None:
+        if self.message.text == _(_ENDING):
+            self.message.say(_(_CANCELLED), Tone.INFO)
 
     @Slot(str)
     def _on_help(self, code: str) -> None:
@@ -227,6 +239,14 @@ class Wizard(QWidget):
         self._pythons = tuple(dict.fromkeys((*self._pythons, path)))
         self.interpreter_added.emit(path)
         self._on_search()
+
+    @Slot(tuple)
+    def _on_files_added(self, paths: tuple[Path, ...]) -> None:
+        self._job.sort(paths)
+
+    @Slot(object, str)
+    def _on_file_sorted(self, path: Path, kind: str) -> None:
+        self.choose.given.set_kind(path, kind)
 
     @Slot()
     def _on_choice(self) -> None:
@@ -245,7 +265,7 @@ class Wizard(QWidget):
 
     @Slot(object)
     def _on_previewed(self, preview: Preview) -> None:
-        if preview.result is self.findings.result:
+        if self._is_on_show(preview.result):
             self.report.show_preview(preview)
 
     def _ask_file(self) -> None:
@@ -271,9 +291,19 @@ class Wizard(QWidget):
 
     @Slot(object)
     def _on_saved(self, saved: Saved) -> None:
-        self.report.tell_saved(str(saved.file), saved.fault)
-        if not saved.fault:
-            self.findings.result = saved.result
+        if self._is_on_show(saved.result):
+            self.report.tell_saved(str(saved.file), saved.fault)
+            if not saved.fault and self.findings.result is not None:
+                self.findings.result = with_report(self.findings.result, saved.file)
+        elif saved.fault:
+            self.message.say(saved.fault, Tone.BAD)
+        else:
+            self.message.say(_("Saved as {file}.").format(file=printable(str(saved.file))), Tone.GOOD)
+
+    def _is_on_show(self, result: Result) -> bool:
+        """An answer may be late: it is about the result that it was asked for, known by its time."""
+        shown = self.findings.result
+        return shown is not None and shown.time_utc_s == result.time_utc_s
 
     # -- frame
 
@@ -305,11 +335,14 @@ class Wizard(QWidget):
         self._job.found.connect(self._on_found)
         self._job.stepped.connect(self._on_stepped)
         self._job.ended.connect(self._on_ended)
+        self._job.settled.connect(self._on_settled)
+        self._job.file_sorted.connect(self._on_file_sorted)
         self._files.previewed.connect(self._on_previewed)
         self._files.saved.connect(self._on_saved)
         self.choose.changed.connect(self._on_choice)
         self.choose.search_wanted.connect(self._on_search)
         self.choose.interpreter_added.connect(self._on_added)
+        self.choose.given.files_added.connect(self._on_files_added)
         self.findings.help_wanted.connect(self._on_help)
         self.findings.check_wanted.connect(self._on_check_wanted)
         self.report.form_chosen.connect(self._on_form)
@@ -341,6 +374,7 @@ class Wizard(QWidget):
         self.next_button.setVisible(page != HELP)
         if page == CHOOSE:
             self.next_button.set_text(self._start_text())
+            self.next_button.setEnabled(self.choose.given.is_sorted)
         else:
             labels = {RUNNING: _("Cancel"), FINDINGS: _("Save report…"), REPORT: _("Save…")}
             self.next_button.set_text(labels.get(page, ""))
