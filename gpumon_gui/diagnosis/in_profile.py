@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Step
-from gpumon_gui.diagnosis.out_of_memory import IDLE_SHARE, size_text
+from gpumon_gui.diagnosis.out_of_memory import IDLE_SHARE
 from gpumon_gui.diagnosis.rule import CLEAR, Answer, Hit, Outcome, cite
 
 Judged = Hit | Answer | None
@@ -172,7 +173,7 @@ def growing_memory(view: View) -> Judged:
     first = next((row for row in rows if isinstance(row.get("bytes"), int) and isinstance(row.get("site"), str)), None)
     if first is None:
         return CLEAR
-    values = {"site": str(first["site"]), "count": str(first.get("count", "?")), "size": size_text(first["bytes"])}
+    values = {"site": str(first["site"]), "count": str(first.get("count", "?")), "size": memory(first["bytes"])}
     evidence = Evidence(
         "memory_snapshot.growing",
         f"{values['site']} · {values['count']} · {values['size']}",
@@ -190,9 +191,9 @@ def holes_in_memory(view: View) -> Judged:
         return None
     request = view.number("memory_snapshot.out_of_memory.requested_bytes")
     paths = ["memory_snapshot.fragmented_bytes", "memory_snapshot.reserved_bytes", "memory_snapshot.largest_hole_bytes"]
-    values = {"share": f"{100 * share:.0f} %", "size": size_text(holes)}
+    values = {"share": f"{100 * share:.0f} %", "size": memory(holes)}
     if request and holes >= request and share >= IDLE_SHARE:
-        values["request"] = size_text(request)
+        values["request"] = memory(request)
         paths.append("memory_snapshot.out_of_memory.requested_bytes")
         return Hit(Confidence.HIGH, cite(view, *paths), values, title=HOLES_FAILED)
     if share >= _HOLES and holes >= _HOLES_BYTES:

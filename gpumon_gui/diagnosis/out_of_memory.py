@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from gpumon_gui.core.formatters import memory
 from gpumon_gui.diagnosis.facts import Signal, View
 
 _UNITS: Final = {"bytes": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -107,9 +108,4 @@ def written(numbers: OutOfMemory) -> Mapping[str, str]:
         "held": numbers.held,
         "others": numbers.others,
     }
-    return {name: size_text(size) for name, size in sizes.items()}
-
-
-def size_text(size: float) -> str:
-    """``1.25 GiB``; below one GiB in MiB."""
-    return f"{size / 2**30:.2f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
+    return {name: memory(size) for name, size in sizes.items()}

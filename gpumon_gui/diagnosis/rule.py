@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Any, Final
 
 from gpumon_gui.diagnosis.facts import UNKNOWN, Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
@@ -106,11 +106,24 @@ class Rule:
 def cite(view: View, *paths: str) -> tuple[Evidence, ...]:
     """Evidence from facts; unknown ones are left out."""
     found = ((path, view.get(path)) for path in paths)
-    return tuple(
-        Evidence(path, "null" if value is None else str(value), view.origin(path))
-        for path, value in found
-        if value is not UNKNOWN
-    )
+    return tuple(Evidence(path, _written(value), view.origin(path)) for path, value in found if value is not UNKNOWN)
+
+
+def _written(value: Any) -> str:
+    """A fact in one line, as a person would write it: of what stands in a list the name, and what tells it apart."""
+    if value is None:
+        return "null"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_written(entry)}" for name, entry in value.items())
+    if not isinstance(value, list | tuple):
+        return str(value)
+    return ", ".join(_entry(one) if isinstance(one, Mapping) else _written(one) for one in value) or "[]"
+
+
+def _entry(one: Mapping[str, Any]) -> str:
+    name = next((str(one[key]) for key in ("name", "path", "vendor") if one.get(key)), "?")
+    more = [str(one[key]) for key in ("version", "compute_capability", "access") if one.get(key)]
+    return f"{name} ({', '.join(more)})" if more else name
 
 
 def quote(*signals: Signal | None) -> tuple[Evidence, ...]:

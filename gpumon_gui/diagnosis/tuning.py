@@ -408,7 +408,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
         ),
         TENSORFLOW: (
             (
-                N_("TensorFlow: set a limit for this process (in MiB)."),
+                N_("TensorFlow: set a limit for this process (in MB)."),
                 "tf.config.set_logical_device_configuration(gpu, [tf.config.LogicalDeviceConfiguration(4096)])",
             ),
         ),

@@ -156,7 +156,7 @@ def limit_memory(view: View) -> tuple[Step, ...]:
                 "    tf.config.experimental.set_memory_growth(gpu, True)",
             ),
             advice.say(
-                N_("… or a fixed part of it, here 4 GiB:"),
+                N_("… or a fixed part of it, here 4 GB:"),
                 'gpu = tf.config.list_physical_devices("GPU")[0]\n'
                 "tf.config.set_logical_device_configuration(\n"
                 "    gpu, [tf.config.LogicalDeviceConfiguration(memory_limit=4096)])",

@@ -70,7 +70,7 @@ class Bounded:
                     path=shown(self._path), count=self.done
                 )
                 if self.done <= MAX_BYTES
-                else _("{path}: larger than 8 GiB; record fewer steps.").format(path=shown(self._path))
+                else _("{path}: larger than 8 GB; record fewer steps.").format(path=shown(self._path))
             )
         return data
 

@@ -56,7 +56,7 @@ class _Limited:
     def _check(self, more: int) -> None:
         if self._source.done + more > MAX_BYTES:
             raise UnreadableInput(
-                _("{path}: larger than 1 GiB, or it claims to be; record fewer events (max_entries).").format(
+                _("{path}: larger than 1 GB, or it claims to be; record fewer events (max_entries).").format(
                     path=shown(self._path)
                 )
             )

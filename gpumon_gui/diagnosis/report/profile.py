@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gpumon_gui.core.files import printable
-from gpumon_gui.core.formatters import percent
+from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.facts import UNKNOWN, View
-from gpumon_gui.diagnosis.out_of_memory import size_text
 
 _FRAMEWORK: Final = {"torch": "PyTorch", "tensorflow": "TensorFlow", "jax": "JAX"}
 #: What the CPU did while a GPU was idle.
@@ -161,7 +160,7 @@ def _snapshot(view: View) -> dict[str, Any]:
     ):
         value = view.number(f"memory_snapshot.{name}")
         if value is not None:
-            lines.append(_(text).format(size=size_text(value)))
+            lines.append(_(text).format(size=memory(value)))
     title = _("Memory snapshot {file}").format(file=printable(view.text("memory_snapshot.file") or ""))
     return {"title": title, "lines": lines, "tables": [table for table in tables if table["rows"]]}
 
@@ -208,7 +207,7 @@ def _gap(row: Mapping[str, Any]) -> list[str]:
 def _copy(row: Mapping[str, Any]) -> list[str]:
     direction = _text(row, "direction")
     pageable = percent(_number(row, "pageable_share")) if "pageable_share" in row else ""
-    size, time = size_text(_number(row, "bytes")), took(_number(row, "seconds"))
+    size, time = memory(_number(row, "bytes")), took(_number(row, "seconds"))
     return [_(_DIRECTION.get(direction, direction)), f"{_number(row, 'count'):,.0f}", size, time, pageable]
 
 
@@ -216,4 +215,4 @@ def _held(row: Mapping[str, Any], allocated: float) -> list[str]:
     size = _number(row, "bytes")
     share = percent(size / allocated, 1) if allocated > 0 else ""
     site = _text(row, "site")
-    return [_("not recorded") if site == "?" else site, f"{_number(row, 'count'):,.0f}", size_text(size), share]
+    return [_("not recorded") if site == "?" else site, f"{_number(row, 'count'):,.0f}", memory(size), share]

@@ -64,6 +64,10 @@ MAPPING = N_("{framework} counts it as GPU {index}; PCI {bus}; GPU {number} in G
 LITTLE_CONFIDENCE = N_("This is likely, not certain: {why}.")
 SHARE = N_("That is {share} of what this card can do in {precision}.")
 SHARE_LIMIT = N_("That is {share} of what this card can do in {precision}; {limit}.")
+AT_HIGHEST_CLOCK = N_("That is {share} of what this card could do in {precision} at its highest clock ({highest}).")
+AT_HIGHEST_CLOCK_LIMIT = N_(
+    "That is {share} of what this card could do in {precision} at its highest clock ({highest}); {limit}."
+)
 IMPOSSIBLE = N_("The speed it states is {times} × what this card can do at most: it cannot be true.")
 LIMITS: dict[str, str] = {
     "pstate": N_("clocks are low: {clock} of {highest}, P{pstate}"),
@@ -198,16 +202,20 @@ def _share(expected: Mapping[str, Any]) -> list[str]:
         return []
     if share > _BELIEVABLE:
         return [_(IMPOSSIBLE).format(times=_digits(share))]
-    values = {"share": formatters.percent(share), "precision": _text(expected, "precision")}
+    highest = formatters.megahertz(_number(expected, "clock_max_mhz"))
+    plain, limited = SHARE, SHARE_LIMIT
+    if expected.get("at_highest_clock") is True:
+        plain, limited = AT_HIGHEST_CLOCK, AT_HIGHEST_CLOCK_LIMIT
+    values = {"share": formatters.percent(share), "precision": _text(expected, "precision"), "highest": highest}
     limit = _text(expected, "limit")
     if limit not in LIMITS:
-        return [_(SHARE).format(**values)]
+        return [_(plain).format(**values)]
     words = _(LIMITS[limit]).format(
         clock=formatters.megahertz(_number(expected, "clock_mhz")),
-        highest=formatters.megahertz(_number(expected, "clock_max_mhz")),
+        highest=highest,
         pstate=expected.get("pstate", "?"),
     )
-    return [_(SHARE_LIMIT).format(limit=words, **values)]
+    return [_(limited).format(limit=words, **values)]
 
 
 def _source(seen: Mapping[str, Any]) -> str:

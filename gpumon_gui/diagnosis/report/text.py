@@ -101,14 +101,13 @@ def about(name: str, report: Mapping[str, Any]) -> str:
 
 
 def evidence_line(evidence: Mapping[str, Any]) -> str:
-    """``GPU busy: 16 % (…)``, ``torch.cuda_build: null (probe)`` or, from a log, the line and its number."""
-    place = f"{evidence['source']}:{evidence['line']}" if "line" in evidence else evidence["source"]
+    """``PyTorch: 2.5.1``; of a line that was read with its place: ``In the script (a.py:12): …``."""
     value = " ".join(str(evidence["value"]).split())  # one line of its list, whatever a program printed
-    what = evidence["what"]
-    if fact_words.has_words(what):
-        said = _("{what}: {value}").format(what=fact_words.label(what), value=fact_words.figure(what, value))
-        return printable(said)
-    return printable(f"{what}: {value} ({place})")
+    what = str(evidence["what"])
+    label, figure = fact_words.label(what), fact_words.figure(what, value)
+    if "line" in evidence or not fact_words.is_fact(what):
+        label = _("{what} ({place})").format(what=label, place=fact_words.place(evidence))
+    return printable(_("{what}: {value}").format(what=label, value=figure))
 
 
 def summary(report: Mapping[str, Any]) -> str:

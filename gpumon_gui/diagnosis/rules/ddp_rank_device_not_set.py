@@ -122,7 +122,7 @@ RULE = Rule(
     help=Help(
         what=N_("Whether each rank of a distributed training keeps to its own GPU."),
         why=N_(
-            "Every rank that opens GPU 0 takes some 500 MiB there, so that GPU 0 runs out of memory first; collectives "
+            "Every rank that opens GPU 0 takes some 500 MB there, so that GPU 0 runs out of memory first; collectives "
             "can hang when two ranks share a GPU."
         ),
         how=N_(

@@ -129,7 +129,7 @@ RULE = Rule(
         how=N_(
             "In a script: a loss that is added up or kept in a list across steps without .detach() or .item(); it "
             "holds "
-            "the graph it was computed by. Watched: a rise of at least 64 MiB and 2 percent in most parts of the time, "
+            "the graph it was computed by. Watched: a rise of at least 64 MB and 2 percent in most parts of the time, "
             "which does not slow down, is no single step, and is no data that is being loaded. In a memory "
             "snapshot: one line of the program takes blocks in each quarter of the record and gives none back."
         ),

@@ -94,7 +94,7 @@ RULE = Rule(
         what=N_("Whether a program keeps GPU memory without using it."),
         why=N_("Others cannot have that memory; their programs fail or use smaller batches."),
         how=N_(
-            "At least 1 GiB and 2 percent of the card, a GPU that is busy for at most 2 percent of the time, and a CPU "
+            "At least 1 GB and 2 percent of the card, a GPU that is busy for at most 2 percent of the time, and a CPU "
             "that takes at most a twentieth of a core, over the whole time that was watched."
         ),
         wrong=N_("A server that waits for requests, or a program that waits for its user, looks the same."),

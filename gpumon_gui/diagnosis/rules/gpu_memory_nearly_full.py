@@ -111,7 +111,7 @@ RULE = Rule(
     title=N_("The memory of {gpu} is nearly full ({used} of {total}): the next program on it will fail"),
     help=Help(
         what=N_("Whether a GPU has memory left at this moment."),
-        why=N_("A program needs some 300 MiB only to open the GPU."),
+        why=N_("A program needs some 300 MB only to open the GPU."),
         how=N_(
             "At least 97 percent of the memory is in use; watched over a while, at least 95 percent at its end, with "
             "everything that other programs hold."

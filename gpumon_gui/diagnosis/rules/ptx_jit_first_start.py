@@ -96,7 +96,7 @@ def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
         advice.say(
             N_(
                 "Wait: the first start can take many minutes on one CPU core. The result is cached, and the next start "
-                "is fast. Make the cache large enough (4 GiB):"
+                "is fast. Make the cache large enough (4 GB):"
             ),
             advice.set_variable(view, "CUDA_CACHE_MAXSIZE", "4294967296"),
         ),

@@ -113,7 +113,7 @@ RULE = Rule(
         ),
         how=N_(
             "A message says that more memory is allocated than the card has. Watched: dedicated memory at least 93 "
-            "percent full while shared memory grows, or at least 1 GiB and a tenth of the card lies there."
+            "percent full while shared memory grows, or at least 1 GB and a tenth of the card lies there."
         ),
         wrong=N_("Pinned buffers lie in shared memory too, without harm."),
         todo=N_("Need less memory, or forbid the fallback in the NVIDIA Control Panel."),

@@ -1,10 +1,11 @@
-"""What a watch measured is told in words: no path of a fact reaches a reader."""
+"""What was found is told in words: no path of a fact and no kind of a line reaches a reader."""
 
 from __future__ import annotations
 
 import ast
 import re
 from gettext import NullTranslations
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,28 @@ import gpumon_gui.diagnosis
 from gpumon_gui.core import messages
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.diagnosis.behaviour.judge import judge
-from gpumon_gui.diagnosis.facts import Document, Origin
+from gpumon_gui.diagnosis.engine import diagnose
+from gpumon_gui.diagnosis.facts import Document, Origin, View
 from gpumon_gui.diagnosis.finding import Confidence, Diagnosis, Evidence, Finding, Severity, Words
 from gpumon_gui.diagnosis.report import fact_words, html, text
 from gpumon_gui.diagnosis.report.document import report
+from gpumon_gui.diagnosis.rule import cite
 from gpumon_gui.diagnosis.rules.table import RULES
+from tests.rules.case import Case, load_all
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY
 from tests.unit.diagnosis.workloads import record
 
-_PATH = re.compile(r"(job|window|profile|memory_snapshot)(\.[a-z0-9_]+)+")
-_CITING = frozenset({"cite", "measured", "in_words", "shares", "speeds", "counts", "Evidence"})
+_ROOTS = (
+    "job|window|profile|memory_snapshot|driver|environment|gpus|host|interpreter|os|packages|rocm|toolkit|training"
+    "|torch|tensorflow|jax|onnxruntime|cupy"
+)
+_PATH = re.compile(rf"({_ROOTS})(\.[A-Za-z0-9_-]+)+|gpus|gpu_count|packages")
+_WATCHED = re.compile(r"(job|window|profile|memory_snapshot)(\.[a-z0-9_]+)+")
+_CITING = frozenset({"cite", "measured", "in_words", "shares", "speeds", "counts", "Evidence", "Lacks"})
+#: A name as programmers write it, alone in its place: ``torch.cuda_build``, ``torch-no-driver``, ``gpu_count``.
+_INTERNAL = re.compile(r"[a-z0-9]+([._-][a-z0-9_-]+)+")
+#: What is written so and is a name that people use.
+_NAMES = frozenset({"nvidia-smi"})
 WATCH = Origin("watch")
 
 
@@ -41,10 +54,90 @@ def cited() -> set[str]:
     return found
 
 
-def test_every_fact_that_a_rule_cites_has_words() -> None:
+def test_every_fact_that_a_rule_cites_or_lacks_has_words() -> None:
     paths = cited()
-    assert "job.activity.busy" in paths
-    assert sorted(path for path in paths if not fact_words.has_words(path)) == []
+    assert {"job.activity.busy", "torch.cuda_build", "gpus"} <= paths
+    needed = {path for rule in RULES for group in rule.needs for path in group if not path.startswith("signal:")}
+    assert sorted(path for path in paths | needed if not fact_words.is_fact(path)) == []
+
+
+@pytest.mark.parametrize("case", [case for case in load_all() if case.expect == "hit"], ids=lambda case: case.name)
+def test_no_internal_name_is_evidence(case: Case) -> None:
+    """In the window, the text, Markdown and HTML; JSON keeps the name, for those who write rules."""
+    document = case.document()
+    diagnosis = diagnose(document, RULES)
+    made = report(document, diagnosis, RULES, Instant(0.0, 1_800_000_000.0), None)
+    page = html.html(made).partition("All facts")[0]
+    for finding in made["findings"]:
+        for evidence in finding["evidence"]:
+            label, place = fact_words.label(evidence["what"]), fact_words.place(evidence)
+            figure = fact_words.figure(evidence["what"], evidence["value"])
+            line = text.evidence_line(evidence)
+            assert label in line
+            assert escape(label).replace("&#x27;", "&#39;") in page
+            assert evidence["what"] not in (label, place)
+            for said in (label, place):
+                assert said in _NAMES or "log" in evidence["source"] or not _INTERNAL.fullmatch(said), said
+            if fact_words.is_fact(evidence["what"]):
+                assert not re.search(r"[\[{]'|^(None|null|True|False)$", figure), "Python's own notation"
+
+
+def test_missing_facts_have_words() -> None:
+    for case in load_all():
+        for entry in diagnose(case.document(), RULES).not_evaluated:
+            for path in entry.missing:
+                assert fact_words.is_fact(path), path
+
+
+@pytest.mark.parametrize(
+    ("evidence", "said"),
+    [
+        (
+            {"what": "torch.cuda_build", "value": "null", "source": "torch"},
+            "CUDA in the installed PyTorch: none",
+        ),
+        (
+            {"what": "torch.cuda_build", "value": "12.4", "source": "log", "line": 5},
+            "CUDA in the installed PyTorch (the program's output, line 5): 12.4",
+        ),
+        (
+            {"what": "packages.numpy", "value": "2.1.0", "source": "interpreter"},
+            "Package numpy: 2.1.0",
+        ),
+        (
+            {"what": "environment.CUDA_VISIBLE_DEVICES", "value": "", "source": "variables"},
+            "Variable CUDA_VISIBLE_DEVICES: empty",
+        ),
+        (
+            {"what": "script-item-each-step", "value": "loss.item()", "source": "train.py", "line": 12},
+            "In the script (train.py:12): loss.item()",
+        ),
+        (
+            {"what": "torch-no-driver", "value": "Found no NVIDIA driver", "source": "torch.error"},
+            "Printed (What the import or the first call said): Found no NVIDIA driver",
+        ),
+        (
+            {"what": "torch.problem", "value": "timed-out", "source": "torch"},
+            "What happened to its process: it did not answer in time",
+        ),
+    ],
+)
+def test_a_line_of_evidence(evidence: dict[str, object], said: str) -> None:
+    assert text.evidence_line(evidence) == said
+
+
+def test_lists_are_written_as_people_write_them() -> None:
+    gpus = [{"name": "NVIDIA H200", "vendor": "nvidia", "compute_capability": "9.0"}, {"vendor": "intel"}]
+    copies = [{"path": "/usr/lib/libcuda.so.1", "version": "535.1"}]
+    facts = {"gpus": gpus, "driver": {"libcuda_copies": copies, "device_files": []}, "torch": {"arch_list": ["sm_80"]}}
+    view = View("machine", facts)
+    found = cite(view, "gpus", "driver.libcuda_copies", "driver.device_files", "torch.arch_list")
+    assert [fact_words.said(one) for one in found] == [
+        "NVIDIA H200 (9.0), intel",
+        "/usr/lib/libcuda.so.1 (535.1)",
+        "none",
+        "sm_80",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -56,10 +149,10 @@ def test_every_fact_that_a_rule_cites_has_words() -> None:
         ("window.seen.seconds", "14.8", "14.8 s"),
         ("job.transfers.rx_bytes_per_s", "7300000000", "7.3 GB/s"),
         ("profile.kernel_median_us", "3.25", "3.25 µs"),
-        ("memory_snapshot.reserved_bytes", "922746880", "880 MiB"),
+        ("memory_snapshot.reserved_bytes", "922746880", "0.9 GB"),
         ("job.groups.coupled", "True", "yes"),
-        ("job.memory.devices", "GPU 0 (local) +1 GiB", "GPU 0 (local) +1 GiB"),
-        ("torch.cuda_build", "null", "unknown"),
+        ("job.memory.devices", "GPU 0 (local) +1 GB", "GPU 0 (local) +1 GB"),
+        ("torch.cuda_build", "null", "none"),
     ],
 )
 def test_figures_carry_their_unit(what: str, value: str, said: str) -> None:
@@ -118,12 +211,7 @@ def test_reports_say_words_and_the_json_keeps_the_paths() -> None:
     assert made["findings"][0]["evidence"][0]["what"].startswith("job.")
     for written in (text.terminal(made), text.markdown(made)):
         assert "GPU busy: " in written
-        assert not _PATH.search(written)
+        assert not _WATCHED.search(written)
     page = html.html(made)
     assert "<td>GPU busy</td>" in page
-    assert not _PATH.search(page.partition("All facts")[0])
-
-
-def test_facts_of_an_installation_keep_their_path() -> None:
-    line = text.evidence_line({"what": "torch.cuda_build", "value": "null", "source": "torch"})
-    assert line == "torch.cuda_build: null (torch)"
+    assert not _WATCHED.search(page.partition("All facts")[0])

@@ -51,7 +51,7 @@ def advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         advice.say(
             N_(
                 "Wait some minutes. If the next start is as slow, make the cache of compiled kernels large enough "
-                "(4 GiB), or install a build of the framework that has code for this GPU:"
+                "(4 GB), or install a build of the framework that has code for this GPU:"
             ),
             advice.set_variable(view, "CUDA_CACHE_MAXSIZE", "4294967296"),
         ),
