@@ -27,9 +27,10 @@ from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.probe_scripts import probe
 from gpumon_gui.diagnosis.probe_scripts import proof as script
 from gpumon_gui.diagnosis.proof.claims import claims_of
+from gpumon_gui.diagnosis.proof.evidence import Seen
 from gpumon_gui.diagnosis.proof.facts import facts_of
 from gpumon_gui.diagnosis.proof.judge import Outcome, Proof, Setting, Why, judge
-from gpumon_gui.diagnosis.proof.peaks import peak
+from gpumon_gui.diagnosis.proof.peaks import peak, peak_at, proportion
 from gpumon_gui.diagnosis.proof.run import (
     NoInstruments,
     Options,
@@ -42,6 +43,7 @@ from gpumon_gui.diagnosis.proof.run import (
 )
 from gpumon_gui.diagnosis.report import text
 from gpumon_gui.diagnosis.report.document import report
+from gpumon_gui.diagnosis.report.proof import sentences
 from gpumon_gui.diagnosis.rules.gpu_claimed_but_not_seen import RULE
 from gpumon_gui.diagnosis.rules.table import RULES
 from tests.unit.fake_gateway import FakeGateway
@@ -390,3 +392,50 @@ def test_known_cards_have_a_peak() -> None:
     assert peak("NVIDIA GeForce RTX 4090", "bf16") == pytest.approx(165.2e12)
     assert peak("Tesla T4", "bf16") is None
     assert peak("NVIDIA GeForce RTX 4090 Laptop GPU", "fp16") is None
+
+
+#: Cores and boost clock as in the whitepapers that gpu_peaks.toml names.
+BOOSTS = [
+    ("GeForce RTX 2080 Ti", "7.5", 4352, 1545),
+    ("GeForce RTX 2070", "7.5", 2304, 1620),
+    ("GeForce RTX 3090", "8.6", 10496, 1695),
+    ("GeForce RTX 3070", "8.6", 5888, 1725),
+    ("GeForce RTX 4090", "8.9", 16384, 2520),
+    ("GeForce RTX 4060", "8.9", 3072, 2460),
+    ("GeForce RTX 5090", "12.0", 21760, 2407),
+]
+
+
+@pytest.mark.parametrize(("name", "capability", "cores", "boost_mhz"), BOOSTS)
+def test_cores_and_clock_make_the_figure_of_the_data_sheet(
+    name: str, capability: str, cores: int, boost_mhz: int
+) -> None:
+    for precision in ("fp32", "tf32", "fp16", "bf16"):
+        stated = peak(name, precision)
+        reckoned = peak_at(name, capability, cores, boost_mhz, precision)
+        assert reckoned == (None if stated is None else pytest.approx(stated, rel=0.02))
+
+
+def test_a_laptop_card_is_judged_by_its_cores_and_its_highest_clock() -> None:
+    name = "NVIDIA GeForce RTX 4060 Laptop GPU"
+    facts = said(speed=19e12)
+    facts["proof"]["devices"]["0"].update(name=name, compute_capability="8.9")
+    claim = claims_of("torch", facts).devices[0]
+    assert proportion(claim, Seen()).share is None  # type: ignore[union-attr]
+    found = proportion(claim, Seen(cores=3072, clock_max_mhz=3105, clock_mhz=1900, throttle=0x4))
+    assert found is not None
+    assert found.at_highest_clock
+    assert found.share == pytest.approx(19e12 / (4 * 3072 * 3105e6))
+    assert found.limit == "power"
+    assert peak_at("NVIDIA RTX 3000 Ada Generation Laptop GPU", "8.9", 4608, 2115, "fp16") is None
+
+
+def test_the_share_of_a_laptop_card_says_which_clock_it_means() -> None:
+    expected = {"share": 0.498, "precision": "fp16", "limit": "power", "clock_max_mhz": 3105, "at_highest_clock": True}
+    device = {"verdict": "proven", "name": "NVIDIA GeForce RTX 4060 Laptop GPU", "expected": expected}
+    lines = [line for group in sentences({"devices": [device]}, "PyTorch", "python") for line in group]
+    (share,) = (line for line in lines if "highest clock" in line)
+    assert share == (
+        "That is 50 % of what this card could do in fp16 at its highest clock (3,105 MHz); "
+        "the power limit holds the clocks down, which is normal at full load."
+    )

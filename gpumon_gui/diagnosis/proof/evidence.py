@@ -48,11 +48,12 @@ class Other:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """``device`` is None where no instrument knows the claimed one. ``own`` is this process's share of it, ``listed``
-    whether it was on the device's list of processes, ``own_memory_bytes`` the most it had there. ``activity`` are the
-    device's figures, whoever worked. ``steps`` and ``own_steps``: the blocks, in the device's memory and in this
-    process's. ``free_before_bytes``: before the framework was started. ``lists_anybody``, ``has_foreign``: whether
-    there was a list, and with numbers of another namespace."""
+    """``device`` is None where no instrument knows the claimed one. ``own`` is this process's share of it,
+    ``listed`` whether it was on the device's list of processes, ``own_memory_bytes`` the most it had there.
+    ``activity`` are the device's figures, whoever worked. ``steps`` and ``own_steps``: the blocks, in the device's
+    memory and in this process's. ``free_before_bytes``: before the framework was started. ``cores``: the card's
+    shader cores. ``lists_anybody``, ``has_foreign``: whether there was a list, and with numbers of another
+    namespace."""
 
     device: DeviceInfo | None = None
     by_name: bool = False
@@ -74,6 +75,7 @@ class Seen:
     pstate: int | None = None
     clock_mhz: float | None = None
     clock_max_mhz: float | None = None
+    cores: float | None = None
     throttle: int = 0
     free_before_bytes: int | None = None
 
@@ -126,6 +128,7 @@ def seen_of(claims: Claims, claim: DeviceClaim, samples: Sequence[Sample]) -> Se
         if under_load["clock_sm_mhz"].size
         else None,
         clock_max_mhz=number(info.static.get("clock_sm_max_mhz")),
+        cores=number(info.static.get("core_count")),
         throttle=_bits(info.key, windows, inside),
         free_before_bytes=_first(info.key, "memory_free_bytes", samples),
     )

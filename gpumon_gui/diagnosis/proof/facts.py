@@ -62,6 +62,7 @@ def _device(device: DeviceProof, cpu: Run | None) -> dict[str, Any]:
             peak_flops_per_s=share.peak_flops_per_s,
             share=round(share.share, 4) if share.share is not None else None,
             limit=share.limit or None,
+            at_highest_clock=share.at_highest_clock or None,
             pstate=seen.pstate,
             clock_mhz=seen.clock_mhz,
             clock_max_mhz=seen.clock_max_mhz,

@@ -27,19 +27,35 @@ _POWER, _HEAT = 0x4 | 0x80, 0x20 | 0x40
 
 @dataclass(frozen=True, slots=True)
 class Proportion:
-    """``share`` of the card's ``peak_flops_per_s`` in ``precision``; both None for a card that is not in the table.
-    ``limit`` is why it was not more: ``pstate``, ``power``, ``heat``, ``clock``, ``busy``, ``small``, or empty."""
+    """``share`` of the card's ``peak_flops_per_s`` in ``precision``; both None for a card of which too little is known.
+    ``limit`` is why it was not more: ``pstate``, ``power``, ``heat``, ``clock``, ``busy``, ``small``, or empty.
+    ``at_highest_clock``: the peak is no figure of a data sheet (at boost clock) but what the card's cores would do at
+    its highest clock, which no card holds under full load."""
 
     precision: str
     flops_per_s: float
     peak_flops_per_s: float | None = None
     share: float | None = None
     limit: str = ""
+    at_highest_clock: bool = False
 
 
 def peak(name: str, precision: str) -> float | None:
-    """Operations per second of a product at most; None when unknown."""
+    """Operations per second of a product at most, by its data sheet; None when unknown."""
     return _peaks().get(plain_name(name), {}).get(precision)
+
+
+def peak_at(name: str, capability: str, cores: float | None, clock_mhz: float | None, precision: str) -> float | None:
+    """What ``cores`` shader cores of that family and compute capability do per second at that clock; None when unknown.
+    This is how the cards that no data sheet can state are judged: those of laptops."""
+    if not cores or not clock_mhz:
+        return None
+    plain = plain_name(name)
+    for row in table("gpu_peaks")["rate"]:
+        if plain.startswith(plain_name(row["family"])) and capability in row["compute_capabilities"]:
+            rate = row.get(precision)
+            return None if rate is None else float(rate) * cores * clock_mhz * 1e6
+    return None
 
 
 def proportion(claim: DeviceClaim, seen: Seen) -> Proportion | None:
@@ -48,9 +64,16 @@ def proportion(claim: DeviceClaim, seen: Seen) -> Proportion | None:
     if fastest is None:
         return None
     name = claim.name or (seen.device.name if seen.device is not None else "")
-    most = peak(name, fastest.precision)
-    share = fastest.flops_per_s / most if most else None
-    return Proportion(fastest.precision, fastest.flops_per_s, most, share, _limit(fastest.side, seen))
+    named = peak(name, fastest.precision)
+    most = named or peak_at(name, claim.capability, seen.cores, seen.clock_max_mhz, fastest.precision)
+    return Proportion(
+        precision=fastest.precision,
+        flops_per_s=fastest.flops_per_s,
+        peak_flops_per_s=most,
+        share=fastest.flops_per_s / most if most else None,
+        limit=_limit(fastest.side, seen),
+        at_highest_clock=most is not None and named is None,
+    )
 
 
 def _limit(side: int, seen: Seen) -> str:
