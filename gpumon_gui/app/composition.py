@@ -76,8 +76,11 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     alerts = None
     if bar is None and arguments.screenshot is None:  # what is played happened long ago
         alerts = Alerts(window, feed, theme, translation, settings)
+        alerts.use_history(keeping.history)
         keeping.mark_alerts(alerts)
     watches = Watches(window, feed, translation, keeping, alerts)
+    if alerts is not None:
+        alerts.use_watches(watches.show)
     if arguments.watch is not None:
         watches.watch_when_seen(arguments.watch)
     faults = Faults(window, log.last_lines)

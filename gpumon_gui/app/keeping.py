@@ -19,7 +19,7 @@ from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
 from gpumon_gui.history.marker import Marker, MarkerKind
 from gpumon_gui.history.retention import HistoryOptions
 from gpumon_gui.history.schema import DAY_S, HOUR_S
@@ -33,8 +33,6 @@ _OF_A_SCENARIO = N_("A scripted machine is on show. Only what this machine itsel
 _NO_HOME = N_("This account has no home folder, so nothing can be kept.")
 _NO_FILE = N_("Nothing was kept on this machine yet.")
 _GIB = 1 << 30
-#: The kind of alert that a verdict of a watch is.
-VERDICT = "verdict"
 #: Kinds of alert that are worse than a hint.
 _BAD = frozenset({"throttle", "temperature", "lost"})
 

@@ -8,13 +8,13 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Slot
 
 from gpumon_gui.app.alerts import Alerts
-from gpumon_gui.app.keeping import VERDICT, Keeping
+from gpumon_gui.app.keeping import Keeping
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.bridge.watching import INTERVAL_S, MOST, SHARE, Program, Watched, Watching, can_be_watched
 from gpumon_gui.core.messages import N_, _, ngettext
 from gpumon_gui.core.model import DeviceKey, Sample
-from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
 from gpumon_gui.diagnosis.behaviour.given import given_from, given_here
 from gpumon_gui.diagnosis.behaviour.watcher import Turn
 from gpumon_gui.diagnosis.finding import Severity
@@ -86,9 +86,23 @@ class Watches(QObject):
             panel.finding_chosen.connect(self._on_finding)
             panel.chosen.connect(self._on_chosen)
         panel.show_watched(self.watching.watched)
+        self._on_status()
+        self._show(panel, program)
+
+    def show(self, pid: int) -> bool:
+        """Bring the panel of a watched process on show; False: it is not watched."""
+        panel = self.panel
+        program = next((one.program for one in reversed(self.watching.watched) if one.program.pid == pid), None)
+        if panel is None or program is None:
+            return False
+        if panel.is_folded:
+            panel.toggle_fold()
+        self._show(panel, program)
+        return True
+
+    def _show(self, panel: WatchPanel, program: Program) -> None:
         panel.choose(program)
         self._performance.split.show_panel(True)
-        self._on_status()
         self._select_device(program)
         self._window.show_page("performance")
         by_keyboard = self._window.testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)

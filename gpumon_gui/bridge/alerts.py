@@ -1,5 +1,5 @@
-"""Knows: the alerts of this session: raised from the samples of the feed, kept in a list. Must not know: how they are
-told."""
+"""Knows: the alerts of this session: raised from the samples of the feed and from their absence, kept in a list.
+Must not know: how they are told."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from gpumon_gui.bridge.feed import Feed
+from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
+from gpumon_gui.core.clock import Clock, SystemClock
 from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.alerts.alarm import Alarm
 from gpumon_gui.diagnosis.alerts.alert import Alert, Limits
 
 #: More than anybody reads; older ones go.
 MOST: Final = 200
+#: Nothing is read, and not because the user wants it so.
+_SILENT: Final = (FeedState.STARTING, FeedState.STALE)
 
 
 class AlertCentre(QObject):
@@ -27,12 +30,17 @@ class AlertCentre(QObject):
     raised = Signal(object)
     changed = Signal()
 
-    def __init__(self, feed: Feed, limits: Limits | None = None, parent: QObject | None = None) -> None:
+    def __init__(
+        self, feed: Feed, limits: Limits | None = None, parent: QObject | None = None, *, clock: Clock | None = None
+    ) -> None:
         super().__init__(parent)
+        self._feed = feed
+        self._clock = clock or SystemClock()
         self._alarm = Alarm(limits)
         self._alerts: list[Alert] = []
         self._unread = 0
         feed.sample_arrived.connect(self._on_sample)
+        feed.status_changed.connect(self._on_status)  # comes each second while there is none
 
     @property
     def alerts(self) -> tuple[Alert, ...]:
@@ -75,3 +83,9 @@ class AlertCentre(QObject):
     @Slot(object)
     def _on_sample(self, sample: Sample) -> None:
         self.add(*self._alarm.look(sample))
+        self._on_status(self._feed.status)
+
+    @Slot(object)
+    def _on_status(self, status: FeedStatus) -> None:
+        silent = status.text if status.state in _SILENT else None
+        self.add(*self._alarm.hear(self._clock.now(), silent))

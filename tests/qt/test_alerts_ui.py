@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -13,26 +14,34 @@ from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.alerts import Alerts
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
+from gpumon_gui.bridge.history import History
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
-from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.core.clock import FakeClock
+from gpumon_gui.core.model import Sample
+from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
+from gpumon_gui.history.retention import HistoryOptions
 from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Text, Theme
 from gpumon_gui.ui.tray.icon import Tray
-from tests.behaviour_samples import DESKTOP, FULL, GIB, IDLE, LAPTOP, Program, story
+from tests.behaviour_samples import DESKTOP, FULL, GIB, IDLE, LAPTOP, START_UTC_S, Program, story
 from tests.qt.test_main_window import RecordingOrigin
+
+HOUR_S = 3600.0
+HOLDER = Program(9, command=("python", "notebook.py"), memory={0: 12 * GIB}, busy={0: 0.0}, cpu=0.0)
 
 
 class Bench:
     def __init__(self, qtbot: QtBot) -> None:
+        self.clock = FakeClock(START_UTC_S)
         self.feed, self.theme, self.translation = Feed(), Theme(), Translation()
         self.feed.set_status(FeedStatus(FeedState.LIVE))
         self.origin = RecordingOrigin()
         self.window = MainWindow(self.feed, self.theme, self.translation, self.origin)
         qtbot.addWidget(self.window)
         self.settings = Settings(None, Values())
-        self.alerts = Alerts(self.window, self.feed, self.theme, self.translation, self.settings)
+        self.alerts = Alerts(self.window, self.feed, self.theme, self.translation, self.settings, clock=self.clock)
         self.raised: list[Alert] = []
         self.alerts.centre.raised.connect(self.raised.append)
         self.window.show()
@@ -41,6 +50,16 @@ class Bench:
     def heat(self) -> None:
         for sample in story([LAPTOP], [replace(FULL, temperature=96.0)], seconds=30, hz=1):
             self.feed.push(sample)
+
+    def push(self, *samples: Sample, later_s: float = 0.0) -> None:
+        for sample in samples:
+            self.feed.push(replace(sample, monotonic_s=sample.monotonic_s + later_s, utc_s=sample.utc_s + later_s))
+
+    def follow(self) -> None:
+        """Choose the newest alert in the list."""
+        QTest.mouseClick(self.alerts.bell, Qt.MouseButton.LeftButton)
+        QTest.keyClick(self.alerts.bell.panel.list, Qt.Key.Key_Home)
+        QTest.keyClick(self.alerts.bell.panel.list, Qt.Key.Key_Return)
 
     def close(self) -> None:
         self.settings.close()
@@ -91,12 +110,117 @@ def test_a_click_leads_to_the_device(bench: Bench) -> None:
 
 
 def test_a_click_leads_to_the_program(bench: Bench) -> None:
-    idle = Program(9, command=("python", "notebook.py"), memory={0: 12 * GIB}, busy={0: 0.0}, cpu=0.0)
-    for sample in story([DESKTOP], [IDLE], [idle], seconds=700, hz=0.5):
-        bench.feed.push(sample)
+    bench.push(*story([DESKTOP], [IDLE], [HOLDER], seconds=700, hz=0.5))
     assert [alert.kind for alert in bench.raised] == ["held_idle"]
-    bench.alerts.bell.followed.emit(bench.raised[0])
+    bench.follow()
     assert bench.window.page == "processes"
+    page = bench.window.pages["processes"]
+    page.table.clearSelection()
+    page.search.setText("nobody is called so")
+    bench.follow()
+    row = page.selected()
+    assert row is not None
+    assert row.process.pid == 9
+
+
+@pytest.fixture
+def history(bench: Bench, tmp_path: Path) -> Iterator[History]:
+    kept = History(tmp_path / "history.db", bench.clock, HistoryOptions())
+    bench.window.pages["history"].set_history(kept)
+    bench.alerts.use_history(kept)
+    yield kept
+    bench.window.pages["history"].set_history(None)
+    assert kept.close(5.0)
+    kept.deleteLater()
+
+
+def test_an_alert_of_hours_ago_leads_into_the_history(bench: Bench, history: History) -> None:
+    bench.heat()
+    (alert,) = bench.raised
+    bench.push(*story([LAPTOP], [IDLE], seconds=5, hz=1), later_s=3 * HOUR_S)
+    bench.clock.advance(3 * HOUR_S)
+    bench.follow()
+    assert bench.window.page == "history"
+    page = bench.window.pages["history"]
+    assert page.span.left_s < alert.utc_s < page.span.right_s
+    assert page.span.length_s <= HOUR_S
+    assert "RTX 4060" in bench.window.message.text
+
+
+def test_a_recent_one_leads_to_charts_that_reach_so_far(bench: Bench, history: History) -> None:
+    bench.heat()
+    bench.push(*story([LAPTOP], [IDLE], seconds=5, hz=1), later_s=20 * 60.0)
+    bench.follow()
+    assert bench.window.page == "performance"
+    assert bench.window.pages["performance"].span() == HOUR_S
+
+
+def gone(samples: Sequence[Sample]) -> list[Sample]:
+    return [replace(sample, processes=()) for sample in samples]
+
+
+def another(samples: Sequence[Sample]) -> list[Sample]:
+    """The number went to a program that began later."""
+    return [
+        replace(sample, processes=tuple(replace(p, started_utc_s=sample.utc_s + 702.0) for p in sample.processes))
+        for sample in samples
+    ]
+
+
+@pytest.mark.parametrize("change", [gone, another])
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_program_that_is_gone_is_said_and_its_time_shown(
+    bench: Bench, history: History, change: Callable[[Sequence[Sample]], list[Sample]], is_kept: bool
+) -> None:
+    if not is_kept:
+        bench.alerts.use_history(None)
+    bench.push(*story([DESKTOP], [IDLE], [HOLDER], seconds=700, hz=0.5))
+    bench.clock.advance(710)
+    bench.push(*change(story([DESKTOP], [IDLE], [HOLDER], seconds=5, hz=1)), later_s=705.0)
+    bench.follow()
+    assert bench.window.page == ("history" if is_kept else "performance")
+    assert "not on the GPU any more" in bench.window.message.text
+    assert ("No history is kept" in bench.window.message.text) is not is_kept
+
+
+def test_a_verdict_leads_to_its_panel_while_it_is_watched(bench: Bench, history: History) -> None:
+    asked: list[int] = []
+
+    def show(pid: int) -> bool:
+        asked.append(pid)
+        return len(asked) == 1  # then it is watched no longer
+
+    bench.alerts.use_watches(show)
+    bench.push(*story([DESKTOP], [IDLE], seconds=3, hz=1))
+    values = {"program": "train.py", "verdict": "It hangs."}
+    bench.alerts.centre.add(Alert(VERDICT, "pid 9", START_UTC_S, "A verdict", "{program}: {verdict}", values, None, 9))
+    bench.window.show_page("settings")
+    bench.follow()
+    assert bench.window.page == "settings"  # who shows the panel changes the page
+    bench.follow()
+    assert asked == [9, 9]
+    assert bench.window.page == "history"
+
+
+def test_silence_is_told_also_where_only_the_tray_is_shown(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, str]] = []
+    tray = Tray(bench.window, bench.feed, lambda: None)
+    monkeypatch.setattr(tray.icon, "showMessage", lambda title, text, _icon: told.append((title, text)))
+    monkeypatch.setattr(Tray, "is_shown", True)
+    bench.alerts.use_tray(tray)
+    bench.window.hide()
+    bench.push(*story([DESKTOP], [IDLE], seconds=3, hz=1))
+    for second in range(30):
+        bench.clock.advance(1.0)
+        bench.feed.set_status(FeedStatus(FeedState.STALE, "The NVIDIA driver does not answer.", float(second)))
+    assert [alert.kind for alert in bench.raised] == ["lost"]
+    ((title, text),) = told
+    assert title == "GPUMon gets no readings"
+    assert "The NVIDIA driver does not answer." in text
+    tray.icon.messageClicked.emit()
+    assert bench.window.page == "performance"
+    tray.close()
+    tray.deleteLater()
 
 
 def test_muted_and_silent(bench: Bench) -> None:

@@ -8,6 +8,7 @@ from string import Formatter
 
 import pytest
 
+from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceState, ProcessPresence, Sample
 from gpumon_gui.core.values import Reading
@@ -15,7 +16,7 @@ from gpumon_gui.diagnosis.alerts.alarm import Alarm
 from gpumon_gui.diagnosis.alerts.alert import Alert, Limits, Sign, State
 from gpumon_gui.diagnosis.alerts.table import KINDS, Kind
 from gpumon_gui.settings.catalogue import BY_KEY
-from tests.behaviour_samples import DESKTOP, FULL, GIB, H200, IDLE, LAPTOP, Program, Work, story, without
+from tests.behaviour_samples import DESKTOP, FULL, GIB, H200, IDLE, LAPTOP, START_UTC_S, Program, Work, story, without
 
 MIB = float(1 << 20)
 
@@ -184,6 +185,57 @@ def test_a_gpu_that_was_well_and_is_lost() -> None:
     later = [replace(sample, monotonic_s=sample.monotonic_s + 20) for sample in gone]
     assert kinds([*well, *later]) == ["lost"]
     assert kinds(gone) == []
+
+
+def listen(alarm: Alarm, seconds: Sequence[bool], begin_s: float = 0.0) -> list[Alert]:
+    """A second each: whether readings come."""
+    return [
+        alert
+        for number, comes in enumerate(seconds)
+        for alert in alarm.hear(
+            Instant(begin_s + number, START_UTC_S + begin_s + number), None if comes else "It is busy."
+        )
+    ]
+
+
+WELL, SILENT = [True], [False]
+
+
+def test_readings_that_do_not_come_any_more_are_said_once() -> None:
+    (alert,) = listen(Alarm(), WELL * 5 + SILENT * 300)
+    assert alert.kind == "lost"
+    assert text(alert) == "Nothing has been read for 15 s. It is busy."
+
+
+@pytest.mark.parametrize(
+    "seconds",
+    [
+        WELL * 5 + SILENT * 12 + WELL * 60,  # a source that hangs is left out
+        (WELL * 60 + SILENT * 3) * 20,
+        SILENT * 30 + WELL * 5,  # the first reading takes long
+    ],
+)
+def test_a_hitch_is_no_silence(seconds: list[bool]) -> None:
+    assert listen(Alarm(), seconds) == []
+
+
+def test_a_sampler_that_dies_again_and_again_is_silent_too_and_said_once() -> None:
+    assert len(listen(Alarm(Limits(quiet_s=0.0)), WELL + (SILENT * 8 + WELL * 3) * 30)) == 1
+
+
+def test_silence_from_the_start_and_one_that_came_back() -> None:
+    assert len(listen(Alarm(), SILENT * 60)) == 1
+    alarm = Alarm()
+    assert len(listen(alarm, WELL + SILENT * 30 + WELL * 700 + SILENT * 30)) == 2
+    assert listen(Alarm(Limits(muted=frozenset({"lost"}))), WELL + SILENT * 60) == []
+
+
+def test_an_alert_knows_how_long_it_went_on() -> None:
+    samples = story([H200], [FULL], [TRAINING], seconds=420, hz=1, noise=0.0)
+    (alert,) = heard(ended(samples, 300, 7))
+    began_s = samples[0].processes[0].started_utc_s
+    assert began_s is not None
+    assert alert.utc_s - alert.seconds == pytest.approx(began_s)
 
 
 def test_texts_and_values_fit() -> None:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
+from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.model import Sample
+from gpumon_gui.diagnosis.alerts import lost, silence
 from gpumon_gui.diagnosis.alerts.alert import Alert, Limits, Sign, State
 from gpumon_gui.diagnosis.alerts.table import KINDS, Kind
 
 _log = logging.getLogger("gpumon.alerts")
+
+#: The table holds what is told from samples.
+_SILENCE = Kind(lost.KIND, lost.Lost, silence.TITLE, silence.TEXT)
 
 
 class Alarm:
@@ -23,6 +28,7 @@ class Alarm:
         self._watches = [(kind, kind.make()) for kind in kinds]
         self._holds: set[tuple[str, str]] = set()
         self._said_utc_s: dict[tuple[str, str], float] = {}
+        self._silence = silence.Silence()
 
     def set_limits(self, limits: Limits) -> None:
         """What the user set now."""
@@ -40,6 +46,13 @@ class Alarm:
             alerts += [alert for sign in signs if (alert := self._judge(kind, sign, sample.utc_s)) is not None]
         return tuple(alerts)
 
+    def hear(self, now: Instant, silent: str | None) -> tuple[Alert, ...]:
+        """What is to be said when it was looked whether readings come: at least each second while none do. ``silent``:
+        a sentence on why none come; None: they do, or the user wants none."""
+        sign = self._silence.well(now) if silent is None else self._silence.silent(silent, now)
+        alert = None if sign is None else self._judge(_SILENCE, sign, now.utc_s)
+        return () if alert is None else (alert,)
+
     def _judge(self, kind: Kind, sign: Sign, utc_s: float) -> Alert | None:
         key = (kind.name, sign.subject)
         if sign.state is State.OVER:
@@ -55,4 +68,6 @@ class Alarm:
         if sign.state is State.HOLDS:
             self._holds.add(key)
         self._said_utc_s[key] = utc_s
-        return Alert(kind.name, sign.subject, utc_s, kind.title, kind.text, sign.values, sign.device, sign.pid)
+        return Alert(
+            kind.name, sign.subject, utc_s, kind.title, kind.text, sign.values, sign.device, sign.pid, sign.seconds
+        )

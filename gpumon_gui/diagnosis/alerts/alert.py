@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from gpumon_gui.core.model import DeviceKey, Sample
+
+#: The kind of alert that a verdict of a watch is: no sample alone tells it.
+VERDICT: Final = "verdict"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +42,14 @@ class State(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Sign:
     """What a watcher says of one subject. ``values`` go into the kind's texts, ready to be read. ``device`` and ``pid``
-    tell where a click leads."""
+    tell where a click leads, ``seconds`` how long it has been going on: so much of the past is worth a look."""
 
     subject: str
     state: State
     values: Mapping[str, str] = field(default_factory=dict)
     device: DeviceKey | None = None
     pid: int | None = None
+    seconds: float = 0.0
 
 
 class Watch(Protocol):
@@ -58,7 +62,8 @@ class Watch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """Something worth an interruption. ``kind`` is stable, ``title`` and ``text`` are message ids for ``values``."""
+    """Something worth an interruption. ``kind`` is stable, ``title`` and ``text`` are message ids for ``values``;
+    ``seconds`` is how long it had been going on then."""
 
     kind: str
     subject: str
@@ -68,3 +73,4 @@ class Alert:
     values: Mapping[str, str] = field(default_factory=dict)
     device: DeviceKey | None = None
     pid: int | None = None
+    seconds: float = 0.0

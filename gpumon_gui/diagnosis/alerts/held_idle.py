@@ -56,7 +56,7 @@ class HeldIdle:
                     "memory": memory(held),
                     "time": duration(idle_s),
                 }
-                yield Sign(subject, State.HOLDS, values, process.uses[0].device, process.pid)
+                yield Sign(subject, State.HOLDS, values, process.uses[0].device, process.pid, idle_s)
         for gone in self._idle_since_s.keys() - seen:
             if gone[0] not in {process.pid for process in sample.processes}:
                 del self._idle_since_s[gone]

@@ -55,7 +55,7 @@ class MemoryFull:
                 yield Sign(subject, State.OVER)
             elif left_s <= limits.memory_full_s:
                 values = {"gpu": info.name, "used": memory(used), "total": memory(total), "time": duration(left_s)}
-                yield Sign(subject, State.HOLDS, values, info.key)
+                yield Sign(subject, State.HOLDS, values, info.key, seconds=past.seconds)
             elif left_s > 2 * limits.memory_full_s:
                 yield Sign(subject, State.OVER)
 

@@ -10,6 +10,7 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample, UseKind
 from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
+from gpumon_gui.diagnosis.behaviour.energy import Energy
 
 KIND = "run_ended"
 TITLE = N_("A run on the GPU ended")
@@ -21,8 +22,6 @@ _SHARED = N_("Other programs used the GPU too, so its energy is not known.")
 _BUSY = 0.01
 #: A process that is missing for so long has ended: a slow sweep may lose one for a moment.
 GONE_S = 5.0
-#: Samples further apart than this say nothing about the power between them.
-_GAP_S = 30.0
 _WH = 3600.0
 #: So much of a run was seen: its energy is that of the run.
 _WHOLE = 0.98
@@ -38,7 +37,7 @@ class _Run:
     last_utc_s: float
     computed: bool = False
     shared: bool = False
-    joules: float = 0.0
+    energy: Energy = field(default_factory=Energy)
     devices: set[DeviceKey] = field(default_factory=set)
 
 
@@ -54,8 +53,6 @@ class RunEnded:
         before_s, self._before_s = self._before_s, sample.monotonic_s
         if before_s is not None and sample.monotonic_s < before_s:
             self._runs.clear()
-            before_s = None
-        passed_s = 0.0 if before_s is None else sample.monotonic_s - before_s
         computing = [process for process in sample.processes if _may_compute(process)]
         for process in computing:
             run = self._runs.get((process.pid, process.started_utc_s))
@@ -63,18 +60,19 @@ class RunEnded:
                 begin = process.started_utc_s or sample.utc_s
                 run = _Run(process.name, process.pid, begin, sample.utc_s, sample.monotonic_s, sample.utc_s)
                 self._runs[process.pid, process.started_utc_s] = run
-            self._follow(run, process, computing, sample, passed_s)
+            self._follow(run, process, computing, sample)
         for identity, run in list(self._runs.items()):
             if sample.monotonic_s - run.last_s < GONE_S:
                 continue
             del self._runs[identity]
             took_s = run.last_utc_s - run.first_utc_s
             if run.computed and took_s >= limits.run_s:
-                yield Sign(f"pid {run.pid}", State.HAPPENED, _values(run, took_s), next(iter(run.devices), None))
+                device = next(iter(run.devices), None)
+                seconds = sample.utc_s - run.first_utc_s
+                yield Sign(f"pid {run.pid}", State.HAPPENED, _values(run, took_s), device, seconds=seconds)
 
-    def _follow(
-        self, run: _Run, process: ProcessSample, computing: list[ProcessSample], sample: Sample, passed_s: float
-    ) -> None:
+    @staticmethod
+    def _follow(run: _Run, process: ProcessSample, computing: list[ProcessSample], sample: Sample) -> None:
         run.name = process.name or run.name
         run.last_s, run.last_utc_s = sample.monotonic_s, sample.utc_s
         for use in process.uses:
@@ -86,14 +84,11 @@ class RunEnded:
                 for other in computing
             )
             device = sample.devices.get(use.device)
-            utilization, power = (
-                None if device is None else number(device.values.get(name)) for name in ("gpu_utilization", "power_w")
-            )
+            utilization = None if device is None else number(device.values.get("gpu_utilization"))
             if alone and utilization is not None and utilization >= _BUSY:
                 run.computed = True  # nobody else can have been it
             run.shared = run.shared or not alone
-            if power is not None and passed_s <= _GAP_S:
-                run.joules += power * passed_s
+        run.energy.add(sample, run.devices)
 
 
 def _may_compute(process: ProcessSample) -> bool:
@@ -105,12 +100,13 @@ def _may_compute(process: ProcessSample) -> bool:
 
 
 def _values(run: _Run, took_s: float) -> dict[str, str]:
+    joules = run.energy.total_j
     if run.shared:
         energy = _(_SHARED)
-    elif run.joules > 0:
+    elif joules:
         seen_s = run.last_utc_s - run.seen_utc_s
         whole = seen_s >= _WHOLE * took_s
-        energy = _(_ENERGY if whole else _PARTLY).format(energy=f"{run.joules / _WH:,.1f} Wh", time=took(seen_s))
+        energy = _(_ENERGY if whole else _PARTLY).format(energy=f"{joules / _WH:,.1f} Wh", time=took(seen_s))
     else:
         energy = ""
     return {"program": run.name or "?", "pid": str(run.pid), "time": took(took_s), "energy": energy}

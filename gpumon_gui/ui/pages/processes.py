@@ -308,7 +308,18 @@ class ProcessesPage(QWidget):
         return self.proxy.row_of(rows[0]) if rows else None
 
     def select(self, pid: int) -> bool:
-        """Select a process by its pid; False when it is not listed."""
+        """Select a process by its pid, also one that the search or the choice of a GPU hides; False when it is not
+        there."""
+        if self._select(pid):
+            return True
+        sample = self._feed.latest
+        if sample is None or all(process.pid != pid for process in sample.processes):
+            return False
+        self.search.clear()
+        self.devices.choose(None)
+        return self._select(pid)
+
+    def _select(self, pid: int) -> bool:
         for number in range(self.proxy.rowCount()):
             index = self.proxy.index(number, 0)
             if self.proxy.row_of(index).process.pid == pid:
