@@ -21,6 +21,10 @@ _KERNELS: Final = frozenset({"kernel", "gpu_memset"})
 #: Categories of Kineto's host side, old spelling and new.
 _OPERATORS: Final = frozenset({"cpu_op", "operator"})
 _HOST: Final = frozenset({"runtime", "driver", "user_annotation", "python_function"})
+#: Calls of ``cuda_runtime``, ``hip_driver`` …
+_CALLS: Final = ("_runtime", "_driver")
+#: Nobody else calls the kinds of its events so.
+_OF_KINETO: Final = _KERNELS | _OPERATORS | {"gpu_memcpy", "user_annotation", "gpu_user_annotation", "python_function"}
 _STEP: Final = re.compile(r"ProfilerStep#?\d*$")
 _DIRECTIONS: Final = {
     "htod": "htod",
@@ -40,12 +44,14 @@ _MAX_ROWS: Final = 100_000
 
 
 def read(source: Bounded, path: Path, totals: Totals) -> dict[str, Any]:
-    """Add a trace's events; returns ``format``, ``framework``, ``rank`` … Raises UnreadableInput."""
+    """Add a trace's events; returns ``format``, ``framework`` where the format says it, ``rank`` … Raises
+    UnreadableInput."""
     reader = TraceReader(source, path)
     parts = _Parts(totals)
     parts.take(reader.events())
     about: dict[str, Any] = {"format": "kineto" if parts.kineto else "trace-viewer"}
-    about["framework"] = "torch" if parts.kineto else "tensorflow"
+    if parts.kineto:
+        about["framework"] = "torch"
     _describe(reader.header, totals, about)
     return about
 
@@ -106,11 +112,10 @@ class _Parts:
         self, category: str, event: dict[str, Any], name: str, start: float, length: float, args: Mapping[str, Any]
     ) -> None:
         totals = self._totals
+        self.kineto = self.kineto or category in _OF_KINETO or category.endswith(_CALLS)
         if category in _OPERATORS:
-            self.kineto = True
             totals.host(name, start, length, _thread(event), link=_link(args), operator=True)
         elif category in _KERNELS:
-            self.kineto = True
             totals.kernel(_device(args, event), name, start, length, link=_link(args))
         elif category == "gpu_memcpy":
             size = args.get("bytes", 0)
@@ -118,7 +123,7 @@ class _Parts:
                 _device(args, event), _direction(name), start, length,
                 size=size if isinstance(size, int) else 0, pinned=_pinned(name),
             )  # fmt: skip
-        elif category in _HOST or category.endswith(("_runtime", "_driver")):
+        elif category in _HOST or category.endswith(_CALLS):
             if category == "user_annotation" and _STEP.match(name):
                 totals.step(start, length)
             elif category == "python_function":
@@ -159,6 +164,7 @@ def device_event(totals: Totals, device: int, name: str, start: float, length: f
         totals.copy(device, _direction(name), start, length, size=size, pinned=pinned)
         return
     operator = next((value for key in ("tf_op", "hlo_op", "name") if isinstance(value := args.get(key), str)), "")
+    totals.says_tensorflow = totals.says_tensorflow or ("tf_op" in args and is_operator(operator))
     totals.kernel(device, name, start, length, link=None, operator=operator.partition(":")[0])
 
 

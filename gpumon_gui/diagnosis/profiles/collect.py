@@ -19,7 +19,7 @@ from gpumon_gui.diagnosis.profiles.kernels import is_collective, is_heavy, uses_
 #: Different names that are told apart; the rest counts as "other". Real traces have hundreds.
 MAX_NAMES: Final = 20_000
 MAX_NAME_LENGTH: Final = 300
-#: Events that are linked (kernel to operator) and whose lengths are kept for the median: 12 to 20 bytes each.
+#: Events that are linked (kernel to operator) and whose times are kept: 12 to 20 bytes each.
 MAX_LINKS: Final = 4_000_000
 MAX_DEVICES: Final = 64
 #: Threads that are told apart.
@@ -80,10 +80,11 @@ class Totals:
         self.kernels: dict[str, Named] = {}
         self.operators: dict[str, Named] = {}
         self.lengths: array[float] = array("f")  #: of kernels
+        self.starts: array[float] = array("d")  #: of the same kernels
         self.doing: dict[Doing, Collector] = {kind: Collector() for kind in Doing}
-        self.doing_us: dict[Doing, float] = dict.fromkeys(Doing, 0.0)
-        self.doing_count: dict[Doing, int] = dict.fromkeys(Doing, 0)
-        self.reads_of_one_number = 0
+        self.wait_starts: array[float] = array("d")  #: calls in which the CPU waits for the GPU
+        self.item_starts: array[float] = array("d")  #: reads of one number
+        self.says_tensorflow = False  #: a kernel named an operator of TensorFlow as its own
         self.longest: list[tuple[float, float, str]] = []
         self.host_names: list[str] = []
         self.op_links: array[int] = array("q")
@@ -114,6 +115,7 @@ class Totals:
         one.kernel_us += length
         if len(self.lengths) < MAX_LINKS:
             self.lengths.append(length)
+            self.starts.append(start)
         if operator:
             of = self._named(self.operators, operator)
             of.count += 1
@@ -148,10 +150,10 @@ class Totals:
             known = self._new_host(name)
         index, kind = known
         self.doing[kind].add(start, start + length)
-        self.doing_us[kind] += length
-        self.doing_count[kind] += 1
-        if name == READS_ONE_NUMBER:
-            self.reads_of_one_number += 1
+        if kind is Doing.SYNCHRONISE and len(self.wait_starts) < MAX_LINKS:
+            self.wait_starts.append(start)
+        if name == READS_ONE_NUMBER and len(self.item_starts) < MAX_LINKS:
+            self.item_starts.append(start)
         if len(self.longest) < MAX_LONGEST:
             heapq.heappush(self.longest, (length, start, self.host_names[index]))
         elif length > self.longest[0][0]:

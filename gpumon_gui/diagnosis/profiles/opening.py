@@ -120,28 +120,34 @@ def kind_of(path: Path) -> Kind:
 
 
 #: What the profilers write into a folder, most telling first.
-_PATTERNS: Final = ("*.xplane.pb", "*trace.json.gz", "*trace.json", "*.pt.trace.json*")
+_TRACES: Final = ("*.xplane.pb", "*trace.json.gz", "*trace.json", "*.pt.trace.json*")
+_SNAPSHOTS: Final = ("*.pickle", "*.pkl")
 _MAX_FILES: Final = 100_000
 
 
-def newest_in(folder: Path) -> Path:
-    """The newest profile in a folder (a log directory of TensorBoard, say). Raises UnreadableInput."""
-    best: tuple[float, int, str] | None = None
+def candidates(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The traces and the memory snapshots (by their names) in a folder, a log directory of TensorBoard, say; newest
+    first. Raises UnreadableInput where there is none."""
+    traces: list[tuple[float, int, str]] = []
+    snapshots: list[tuple[float, str]] = []
     seen = 0
     try:
         for file in folder.rglob("*"):
             seen += 1
             if seen > _MAX_FILES:
                 break
-            rank = next((place for place, pattern in enumerate(_PATTERNS) if file.match(pattern)), None)
+            rank = next((place for place, pattern in enumerate(_TRACES) if file.match(pattern)), None)
             if rank is not None and file.is_file():
                 # Of one run all files are written within seconds: its folder decides, then the kind.
-                newest = (file.parent.stat().st_mtime, -rank, str(file))
-                best = newest if best is None or newest > best else best
+                traces.append((file.parent.stat().st_mtime, -rank, str(file)))
+            elif any(file.match(pattern) for pattern in _SNAPSHOTS) and file.is_file():
+                snapshots.append((file.stat().st_mtime, str(file)))
     except OSError as error:
         raise UnreadableInput(cannot_read(folder, error)) from error
-    if best is None:
+    if not traces and not snapshots:
         raise UnreadableInput(
-            _("{path}: no profile in this folder (*.xplane.pb, *trace.json.gz).").format(path=shown(folder))
+            _("{path}: no profile in this folder (*.xplane.pb, *trace.json.gz, *.pickle).").format(path=shown(folder))
         )
-    return Path(best[2])
+    return [Path(one[-1]) for one in sorted(traces, reverse=True)], [
+        Path(one[-1]) for one in sorted(snapshots, reverse=True)
+    ]

@@ -7,6 +7,7 @@ add up to 1. Idle time is attributed to what the CPU was doing (:class:`Doing`).
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -143,7 +144,7 @@ def _copies(totals: Totals) -> list[dict[str, Any]]:
 def _about_kernels(totals: Totals, start: float, end: float, found: dict[str, Any]) -> None:
     lengths = np.array(totals.lengths)
     found["kernel_median_us"] = float(np.median(lengths))
-    found["kernels_per_s"] = found["kernel_count"] / ((end - start) / _SECOND)
+    found["kernels_per_s"] = _begun(totals.starts, start, end) / ((end - start) / _SECOND)
     kernels = totals.kernels.values()
     whole = sum(one.total_us for one in kernels)
     heavy = sum(one.total_us for one in kernels if one.heavy or one.tensor)
@@ -257,6 +258,12 @@ def _about_waits(totals: Totals, start: float, end: float, found: dict[str, Any]
     loader = totals.doing[Doing.DATA_LOADER].result().clipped(start, end)
     found["data_loader_share"] = loader.total / length
     waits = totals.doing[Doing.SYNCHRONISE].result().clipped(start, end)
-    found["sync_count"] = totals.doing_count[Doing.SYNCHRONISE]
+    found["sync_count"] = _begun(totals.wait_starts, start, end)
     found["sync_share"] = waits.total / length
-    found["item_count"] = totals.reads_of_one_number
+    found["item_count"] = _begun(totals.item_starts, start, end)
+
+
+def _begun(starts: array[float], start: float, end: float) -> int:
+    """How many events began in the window."""
+    moments = np.array(starts)
+    return int(np.count_nonzero((moments >= start) & (moments <= end)))

@@ -41,7 +41,7 @@ Span = tuple[int, int]
 
 
 def read(path: Path, totals: Totals) -> dict[str, Any]:
-    """Add a file's events; returns ``format`` and ``framework``. Raises UnreadableInput naming the place."""
+    """Add a file's events; returns ``format``. Raises UnreadableInput naming the place."""
     with opening.content(path) as source:
         if source.packed:
             parts, size = [], 0
@@ -77,7 +77,7 @@ def read_space(data: wire.Bytes, path: Path, totals: Totals) -> dict[str, Any]:
         raise UnreadableInput(message.format(path=shown(path), place=damaged.place)) from damaged
     if not planes:
         raise UnreadableInput(_("{path}: no XSpace (xplane.pb): it has no planes.").format(path=shown(path)))
-    return {"format": "xplane", "framework": "tensorflow"}
+    return {"format": "xplane"}
 
 
 class _Plane:

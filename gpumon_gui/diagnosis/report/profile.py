@@ -42,6 +42,8 @@ def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
         found.append(_profile(view))
     if view.known("memory_snapshot"):
         found.append(_snapshot(view))
+    if found:
+        found[-1]["lines"] += _left_out(view)
     return found
 
 
@@ -89,7 +91,7 @@ def _about(view: View) -> list[str]:
     lines = []
     if duration is not None and events is not None:
         text = _("{framework}: {duration} recorded, {count} events")
-        name = _FRAMEWORK.get(framework, framework)
+        name = _FRAMEWORK.get(framework, framework) or _("Framework not known")
         lines.append(text.format(framework=name, duration=took(duration), count=f"{events:,.0f}"))
     steps, step = view.number("profile.step_count"), view.number("profile.step_median_s")
     if steps is not None and step is not None:
@@ -132,6 +134,18 @@ def _about(view: View) -> list[str]:
         text = _("Gaps in the GPU's work of 10 µs and more: {count}, together {length}")
         length = took(view.number("profile.gap_seconds") or 0.0)
         lines.append(text.format(count=f"{gaps:,.0f}", length=length))
+    return lines
+
+
+def _left_out(view: View) -> list[str]:
+    """What of a folder was not read."""
+    rows = _rows(view, "profile_folder.skipped")
+    lines = [_("Not read: {why}").format(why=why) for row in rows if (why := _text(row, "why"))]
+    names = [name for row in rows if not _text(row, "why") and (name := _text(row, "file"))]
+    if names:
+        more = (view.number("profile_folder.skipped_count") or 0.0) - len(rows)
+        text = _("Not read, since a newer one was: {files}")
+        lines.append(text.format(files=_(", ").join(names)) + (f" (+{more:,.0f})" if more > 0 else ""))
     return lines
 
 

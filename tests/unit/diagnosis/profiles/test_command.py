@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
+import re
 from pathlib import Path
 
 import pytest
@@ -115,6 +117,25 @@ def test_what_cannot_be_read_is_one_line(
     assert str(path) in err
     assert says in err
     assert err.count("\n") == 1
+
+
+def test_of_a_folder_each_kind_is_read_and_the_rest_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path / "a.trace.json", [event("kernel", "k", 0, 10, device=0)])
+    (tmp_path / "memory.pickle").write_bytes((DATA / "h200" / "leak.pickle").read_bytes())
+    (tmp_path / "data.pickle").write_bytes(pickle.dumps({"images": [1, 2, 3]}))
+    older = tmp_path / "older"
+    older.mkdir()
+    write(older / "b.trace.json", [event("kernel", "k", 0, 10, device=0)])
+    for path, when in ((older, 1_000), (tmp_path / "memory.pickle", 1_000), (tmp_path / "data.pickle", 2_000)):
+        os.utime(path, (when, when))
+    run(["diagnose", "--profile", str(tmp_path)])
+    out = capsys.readouterr().out
+    assert "Profile a.trace.json" in out
+    assert "Memory snapshot memory.pickle" in out
+    assert "Not read, since a newer one was: older/b.trace.json" in out
+    assert re.search(r"Not read: .*data\.pickle.* no memory snapshot", " ".join(out.split()))
 
 
 def test_a_folder_is_searched(capsys: pytest.CaptureFixture[str]) -> None:

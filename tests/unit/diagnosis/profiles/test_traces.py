@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gpumon_gui.diagnosis.report.profile import sections
 from tests.unit.diagnosis.profiles.files import event, profile, write
 
 GEMM = "sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize64x64x8"
@@ -181,6 +182,32 @@ def test_events_without_usable_times_are_left_out_and_counted(tmp_path: Path) ->
     assert found["damaged_event_count"] == len(bad) + 1
     assert found["kernel_count"] == 1
     assert found["gpu_busy_share"] == pytest.approx(0.5)
+
+
+def test_a_trace_of_copies_only_is_pytorchs_by_its_categories(tmp_path: Path) -> None:
+    found = profile(write(tmp_path / "a.json", [event("gpu_memcpy", "Memcpy HtoD (Pageable -> Device)", 0, 10)]))
+    assert (found["format"], found["framework"]) == ("kineto", "torch")
+
+
+def test_a_trace_without_a_name_of_its_own_is_nobodys(tmp_path: Path) -> None:
+    events = [{"ph": "X", "pid": 1, "tid": 1, "name": "work", "ts": 0, "dur": 10}]
+    found = profile(write(tmp_path / "a.json", events))
+    assert "framework" not in found
+    (section,) = sections({"profile": found})
+    assert section["lines"][0].startswith("Framework not known: ")
+
+
+def test_counts_are_of_the_window_like_the_shares(tmp_path: Path) -> None:
+    steps = [event("user_annotation", f"ProfilerStep#{number}", 1000 + 100 * number, 100) for number in range(10)]
+    inside = [event("cuda_runtime", "cudaStreamSynchronize", 1010 + 100 * number, 10) for number in range(10)]
+    items = [event("cpu_op", "aten::item", 1010 + 100 * number, 10) for number in range(10)]
+    before = [event("cuda_runtime", "cudaStreamSynchronize", 100 + number, 1) for number in range(500)]
+    before += [event("cpu_op", "aten::item", 700 + number, 1) for number in range(200)]
+    kernels = [event("kernel", "k", at, 5, device=0) for at in (200, 300, *range(1050, 2000, 100))]
+    found = profile(write(tmp_path / "a.json", [*before, *steps, *inside, *items, *kernels]))
+    assert (found["sync_count"], found["item_count"]) == (10, 10)
+    assert found["kernels_per_s"] == pytest.approx(10 / 0.001)
+    assert found["sync_share"] == pytest.approx(0.1)
 
 
 def test_the_trace_viewer_of_tensorflow(tmp_path: Path) -> None:
