@@ -73,7 +73,6 @@ class History(QObject):
             self._writer = HistoryWriter(path, self._options, clock)
             self._writer.status_changed.connect(self._on_status, Qt.ConnectionType.QueuedConnection)
             self._writer.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
-            self._writer.crashed.connect(self._on_crashed, Qt.ConnectionType.QueuedConnection)
             self._writing = LoopThread(self._writer, "history-writer")
             if not self._options.is_on:
                 self.status = HistoryStatus(is_kept=False, reason=_(SWITCHED_OFF))
@@ -182,10 +181,6 @@ class History(QObject):
     @Slot()
     def _on_written(self) -> None:
         self.written.emit()
-
-    @Slot(str)
-    def _on_crashed(self, detail: str) -> None:
-        self._say(HistoryStatus(is_kept=False, reason=_("A fault in GPUMon itself: {detail}").format(detail=detail)))
 
     @Slot(object)
     def _on_answered(self, answer: Answer) -> None:

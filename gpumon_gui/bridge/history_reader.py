@@ -6,7 +6,6 @@ The file is opened for each question: nobody has to wait for a reader when it is
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,7 +15,7 @@ from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Signal, Slot
 from PySide6.QtGui import QImage
 
 from gpumon_gui.bridge.mailbox import Mailbox
-from gpumon_gui.bridge.worker import Worker
+from gpumon_gui.bridge.worker import Worker, fault_text
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import GpumonError, OutputFailed, UnreadableInput
 from gpumon_gui.core.files import cannot_write
@@ -25,8 +24,6 @@ from gpumon_gui.core.whole_file import write_whole
 from gpumon_gui.history import export
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Contents, HistoryReader, Reading, Span, StoredDevice
-
-_log = logging.getLogger("gpumon.history")
 
 #: Work for so long, then let the GUI thread have the interpreter for as long: it is drawing what came before.
 _STRETCH_S = 0.002
@@ -114,8 +111,8 @@ class Reader(Worker):
         try:
             answer = self._answer(question)
         except Exception as error:  # noqa: BLE001 - a fault of ours: whoever waits is told
-            _log.exception("history: a question failed")
-            answer = Answer(question, fault=_own_fault(error))
+            self.tell_fault(error)
+            answer = Answer(question, fault=fault_text(error))
         if answer is not None and not self.stop_event.is_set():
             self.answered.emit(answer)
 
@@ -129,8 +126,8 @@ class Reader(Worker):
         except GpumonError as error:
             self.exported.emit(Exported(order.path, str(error)))
         except Exception as error:  # noqa: BLE001 - the same
-            _log.exception("history: an export failed")
-            self.exported.emit(Exported(order.path, _own_fault(error)))
+            self.tell_fault(error)
+            self.exported.emit(Exported(order.path, fault_text(error)))
         else:
             self.exported.emit(Exported(order.path))
 
@@ -184,10 +181,6 @@ class Reader(Worker):
         if now_s >= self._breath_due_s:
             self.stop_event.wait(_BREATH_S)
             self._breath_due_s = now_s + _BREATH_S + _STRETCH_S
-
-
-def _own_fault(error: Exception) -> str:
-    return _("A fault in GPUMon itself: {detail}").format(detail=f"{type(error).__name__}: {error}")
 
 
 def _png(order: ExportOrder) -> bytes:

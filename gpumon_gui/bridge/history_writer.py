@@ -4,18 +4,21 @@ Must not know: widgets, how the file is laid out.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import queue
+import os
+import threading
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from PySide6.QtCore import Signal
 
-from gpumon_gui.bridge.worker import Worker
+from gpumon_gui.bridge.worker import Worker, fault_text
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import OutputFailed
+from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import Sample
 from gpumon_gui.history.intake import Intake
 from gpumon_gui.history.marker import Marker
@@ -31,6 +34,7 @@ BATCH_S = 10.0
 #: Between two tries while the file cannot be written.
 RETRY_S = 30.0
 _MOST_WAITING_MARKERS = 1000
+_STILL_THERE = N_("What shall be deleted is still there; it is tried again.")
 
 
 class WriterState(StrEnum):
@@ -44,7 +48,8 @@ class WriterState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WriterStatus:
-    """``reason`` is one translated line why it fails, ``note`` one on what was done about a damaged file."""
+    """``reason`` is one translated line why it fails, ``note`` one on what was done about a damaged file or that what
+    was to be deleted is still there."""
 
     state: WriterState = WriterState.WAITING
     reason: str = ""
@@ -78,7 +83,9 @@ class HistoryWriter(Worker):
         self._path = path
         self._options = options
         self._clock = clock
-        self._waiting: queue.Queue[Sample | Marker | HistoryOptions | Order | None] = queue.Queue(capacity)
+        self._capacity = capacity
+        self._ready = threading.Condition()
+        self._waiting: deque[Sample | Marker | HistoryOptions | Order] = deque()
         self._intake = Intake()
         self._markers: list[Marker] = []
         self._guard = ClockGuard()
@@ -87,49 +94,67 @@ class HistoryWriter(Worker):
         self._now_utc_s = 0.0
         self._due_s: float | None = None
         self._is_tidy = False
+        self._aside = ""  #: what was done about a damaged file
+        self._must_clear = False
         self._status = WriterStatus()
         self.dropped = 0
 
     def offer(self, thing: Sample | Marker | HistoryOptions | Order) -> bool:
-        """Take something; False, and counted, when there is no room. Never blocks."""
-        try:
-            self._waiting.put_nowait(thing)
-        except queue.Full:
-            self.dropped += 1
-            return False
+        """Take something; returns at once. False, and counted: a sample finds no room. The others are few and always
+        find it."""
+        with self._ready:
+            if isinstance(thing, Sample) and len(self._waiting) >= self._capacity:
+                self.dropped += 1
+                return False
+            if isinstance(thing, Order) and thing in self._waiting:
+                self._waiting.remove(thing)  # once for all that came before
+            self._waiting.append(thing)
+            self._ready.notify()
         return True
 
     def run(self) -> None:
-        """Write what comes until asked to stop, then what is left."""
+        """Do what comes until asked to stop, then what is left."""
         if not self._options.is_on:
             self._say(WriterStatus(WriterState.OFF))
         while not self.stop_event.is_set():
-            wait_s = None if self._due_s is None else max(0.0, self._due_s - self._now_s())
-            thing = None
-            with contextlib.suppress(queue.Empty):
-                thing = self._waiting.get(timeout=wait_s)
-            if thing is not None:
-                self._take(thing)
+            self._wait()
+            self._guard_faults(self._take_next)
             if self._due_s is not None and self._now_s() >= self._due_s:
-                self._write()
-        while True:
-            try:
-                thing = self._waiting.get_nowait()
-            except queue.Empty:
-                break
-            if isinstance(thing, Sample | Marker):
-                self._take(thing)
+                self._guard_faults(self._write)
+        while self._waiting:
+            self._guard_faults(self._take_next)
         self._finish()
 
     def wake(self) -> None:
         """See :meth:`Worker.wake`."""
-        with contextlib.suppress(queue.Full):  # then there is enough to wake up for
-            self._waiting.put_nowait(None)
+        with self._ready:
+            self._ready.notify()
 
     # -- in the writer's thread
 
     def _now_s(self) -> float:
         return self._clock.now().monotonic_s
+
+    def _wait(self) -> None:
+        """Until something comes, a write is due or the end."""
+        with self._ready:
+            if not self._waiting and not self.stop_event.is_set():
+                self._ready.wait(None if self._due_s is None else max(0.0, self._due_s - self._now_s()))
+
+    def _guard_faults(self, work: Callable[[], None]) -> None:
+        """A fault of ours stops nothing but what is done now; the rest is tried again later."""
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - told
+            self.tell_fault(error)
+            self._fail(OutputFailed(fault_text(error)))
+
+    def _take_next(self) -> None:
+        with self._ready:
+            if not self._waiting:
+                return
+            thing = self._waiting.popleft()
+        self._take(thing)
 
     def _take(self, thing: Sample | Marker | HistoryOptions | Order) -> None:
         if isinstance(thing, HistoryOptions):
@@ -139,7 +164,7 @@ class HistoryWriter(Worker):
         elif thing is Order.CHECK:
             self._check()
         elif thing is Order.FLUSH:
-            if self._due_s is not None and self._status.state is not WriterState.FAILED:
+            if self._due_s is not None and self._status.state is WriterState.ON:
                 self._due_s = self._now_s()
         elif self._options.is_on:
             if isinstance(thing, Sample):
@@ -158,20 +183,22 @@ class HistoryWriter(Worker):
         self._is_tidy = False  # other times, another bound
         if was_on and not options.is_on:
             self._finish()
-            self._due_s = None
-            self._say(WriterStatus(WriterState.OFF))
+            self._say(WriterStatus(WriterState.OFF, note=self._status.note))
         elif options.is_on and not was_on:
             self._say(WriterStatus())
 
     def _write(self) -> None:
+        """What is due: delete what is to be deleted, then write what is new."""
         self._due_s = None
         try:
-            store = self._opened()
-            is_stretch_over = store.write(self._intake, self._markers)
-            self._say(WriterStatus(WriterState.ON, note=self._status.note))
-            self.written.emit()
-            if is_stretch_over or not self._is_tidy:
-                self._tidy(store)
+            self._delete()
+            if self._options.is_on:
+                store = self._opened()
+                is_stretch_over = store.write(self._intake, self._markers)
+                self._say(WriterStatus(WriterState.ON, note=self._aside))
+                self.written.emit()
+                if is_stretch_over or not self._is_tidy:
+                    self._tidy(store)
         except OutputFailed as error:
             self._fail(error)
 
@@ -197,6 +224,7 @@ class HistoryWriter(Worker):
 
     def _fail(self, error: OutputFailed) -> None:
         self._close_store()
+        is_on = self._options.is_on
         if error.is_damage:
             try:
                 target = move_aside(self._path)
@@ -205,25 +233,36 @@ class HistoryWriter(Worker):
             else:
                 _log.warning("history: %s; kept as %s", error, target.name)
                 self._due_s = self._now_s()
-                self._say(WriterStatus(WriterState.WAITING, note=aside_text(target)))
+                self._aside = aside_text(target)
+                self._say(WriterStatus(WriterState.WAITING if is_on else WriterState.OFF, note=self._aside))
                 return
         self._due_s = self._now_s() + RETRY_S
-        self._say(WriterStatus(WriterState.FAILED, str(error), self._status.note))
+        notes = (self._aside, "" if is_on else str(error), _(_STILL_THERE) if self._must_clear else "")
+        note = " ".join(text for text in notes if text)
+        state, reason = (WriterState.FAILED, str(error)) if is_on else (WriterState.OFF, "")
+        self._say(WriterStatus(state, reason, note))
 
     def _clear(self) -> None:
         self._intake.clear()
         self._markers.clear()
-        try:
+        self._aside = ""
+        self._must_clear = True
+        self._write()
+
+    def _delete(self) -> None:
+        """Delete everything where that was ordered and not done yet. Raises OutputFailed."""
+        if not self._must_clear:
+            return
+        if os.path.lexists(self._path):
             self._opened().clear()
-            self._say(WriterStatus(WriterState.ON if self._options.is_on else WriterState.OFF))
-            self.written.emit()
-            if not self._options.is_on:
-                self._close_store()
-        except OutputFailed as error:
-            self._fail(error)
+        self._must_clear = False
+        if not self._options.is_on:
+            self._close_store()
+            self._say(WriterStatus(WriterState.OFF, note=self._aside))
+        self.written.emit()
 
     def _check(self) -> None:
-        if not self._options.is_on:
+        if not self._options.is_on or self.stop_event.is_set():
             return
         try:
             whole = self._opened().check()
@@ -236,14 +275,15 @@ class HistoryWriter(Worker):
             self._fail(damage)
 
     def _finish(self) -> None:
-        if not self._intake.stretches and not self._markers:
-            self._close_store()
-            return
+        """The last writes before the end or before it is off."""
         try:
-            self._opened().finish(self._intake, self._markers)
+            self._delete()
+            if self._intake.stretches or self._markers:
+                self._opened().finish(self._intake, self._markers)
         except OutputFailed as error:
             _log.warning("history: %s", error)
-        self._close_store()
+        finally:
+            self._close_store()
 
     def _close_store(self) -> None:
         if self._store is not None:

@@ -197,12 +197,9 @@ class Sampling(QObject):
         self.set_writer(None)
         for thread in self._ending:
             thread.request_stop()
-        begin_s = self._clock.now().monotonic_s
         self._watcher.close_s = timeout_s * _CLOSE_SHARE
-        is_over = self._thread.stop(timeout_s)
-        for thread in self._ending:
-            left_s = timeout_s - (self._clock.now().monotonic_s - begin_s)
-            is_over = thread.stop(max(0.1, left_s)) and is_over
+        ended = [thread.stop(timeout_s) for thread in (self._thread, *self._ending)]  # every one of them
+        is_over = all(ended)
         outcome = self._watcher.outcome if is_over else None
         stuck = outcome.stuck_pids if outcome is not None else ()
         for pid in stuck:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import deque
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from gpumon_gui.bridge.mailbox import Mailbox
 from gpumon_gui.bridge.worker import LoopThread, Worker
 from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.settings import store
@@ -17,28 +17,33 @@ WRITE_AFTER_MS = 400
 
 
 class _Writer(Worker):
-    """Writes in its own thread: a home folder can be on a network."""
+    """Writes in its own thread: a home folder can be on a network.
+
+    Attributes:
+        waiting: the values that are not written yet, and the keys to write.
+        last_fault: why what was written at the end could not be: one line, or empty.
+    """
 
     failed = Signal(str)
 
     def __init__(self, folder: Path) -> None:
         super().__init__()
         self._folder = folder
-        #: What is to be written, put there by the GUI thread: a queued call is lost when the thread is stopped.
-        self.waiting: deque[tuple[Values, frozenset[str]]] = deque()
+        self.waiting: Mailbox[tuple[Values, frozenset[str]]] = Mailbox()
+        self.last_fault = ""
 
     @Slot()
     def write(self) -> None:
         """Write the newest; what goes wrong is emitted as one line."""
-        newest = None
-        while self.waiting:
-            newest = self.waiting.popleft()
+        newest = self.waiting.take()
         if newest is None:
             return
         try:
             store.save(self._folder, *newest)
         except OutputFailed as error:
             self.failed.emit(str(error))
+            if self.stop_event.is_set():  # nobody hears signals any more
+                self.last_fault = str(error)
 
     def end(self) -> None:
         """See :meth:`Worker.end`."""
@@ -55,7 +60,6 @@ class Settings(QObject):
 
     changed = Signal(str)
     failed = Signal(str)
-    _write = Signal()
 
     def __init__(
         self,
@@ -74,12 +78,11 @@ class Settings(QObject):
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(WRITE_AFTER_MS)
-        self._timer.timeout.connect(self._on_due)
         if folder is not None:
             writer = self._writer = _Writer(folder)
             self._thread = LoopThread(writer, "gpumon-settings")
             writer.failed.connect(self.failed, Qt.ConnectionType.QueuedConnection)
-            self._write.connect(writer.write, Qt.ConnectionType.QueuedConnection)
+            self._timer.timeout.connect(writer.write, Qt.ConnectionType.QueuedConnection)
 
     @property
     def values(self) -> Values:
@@ -92,20 +95,24 @@ class Settings(QObject):
         self._values = self._values.with_value(key, raw)
         if self._values.get(key) != before:
             self._touched.add(key)
-            self._timer.start()
+            self._keep()
             self.changed.emit(key)
 
-    def close(self) -> bool:
+    def close(self, timeout_s: float = 2.0) -> bool:
         """Write what is not written yet. False: the file system does not answer."""
-        if self._timer.isActive():
-            self._timer.stop()
-            self._on_due()
-        return self._thread is None or not self._thread.is_running or self._thread.stop()
+        self._timer.stop()
+        return self._thread is None or self._thread.stop(timeout_s)
 
-    @Slot()
-    def _on_due(self) -> None:
-        if self._thread is not None and self._writer is not None:
-            self._writer.waiting.append((self._values, frozenset(self._touched)))
-            if not self._thread.is_running:
-                self._thread.start()
-            self._write.emit()
+    @property
+    def last_fault(self) -> str:
+        """Why the last change could not be written by :meth:`close`: one translated line, or empty."""
+        return "" if self._writer is None else self._writer.last_fault
+
+    def _keep(self) -> None:
+        """The writer has it from now on, and writes it when the user rests or the thread ends."""
+        if self._writer is None or self._thread is None or self._writer.stop_event.is_set():
+            return
+        self._writer.waiting.put((self._values, frozenset(self._touched)))
+        if not self._thread.is_running:
+            self._thread.start()
+        self._timer.start()

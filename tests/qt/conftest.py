@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import sys
 import weakref
 from collections.abc import Callable, Iterator
 from types import ModuleType
@@ -84,6 +85,14 @@ def notes_of_starts() -> Iterator[None]:
         patch.setattr(QThread, "start", _noting(QThread.start, _threads))
         patch.setattr(QTimer, "start", _noting(QTimer.start, _timers))
         yield
+
+
+@pytest.fixture
+def uncaught(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
+    """What nobody caught, in any thread. Without this fixture such a fault fails the test."""
+    found: list[BaseException] = []
+    monkeypatch.setattr(sys, "excepthook", lambda _kind, error, _trace: found.append(error))
+    return found
 
 
 @pytest.fixture(autouse=True)

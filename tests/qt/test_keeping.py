@@ -21,6 +21,7 @@ from gpumon_gui.bridge.history_writer import HistoryWriter
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.clock import SystemClock
+from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.diagnosis.alerts.alert import Alert
 from gpumon_gui.history.marker import MarkerKind
 from gpumon_gui.history.reading import HistoryReader, Span
@@ -200,21 +201,116 @@ def test_a_slow_disk_delays_nobody_and_is_counted(
     history.deleteLater()
 
 
-def test_a_fault_of_ours_is_told_and_ends_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+def test_what_is_ordered_while_the_disk_is_slow_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qapp: QApplication
 ) -> None:
-    def broken(self: HistoryStore, *_things: object) -> bool:
-        raise ZeroDivisionError("of ours")
+    """The queue is full of samples, and the program ends: "delete all" is no sample."""
+    free, begun = threading.Event(), threading.Event()
+    write = HistoryStore.write
+
+    def slow(self: HistoryStore, *things: object) -> bool:
+        begun.set()
+        free.wait(10.0)
+        return write(self, *things)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(HistoryStore, "write", slow)
+    history = History(tmp_path / "history.db", SystemClock())
+    history.offer(make_sample(1))
+    assert begun.wait(10.0)
+    for number in range(200):
+        history.offer(make_sample(number + 2))
+        history.flush()
+    history.clear()
+    history.offer(make_sample(300))  # finds no room
+    history.set_options(HistoryOptions(is_on=False))
+    history.flush()
+    free.set()
+    assert history.close(10.0)
+    reader = HistoryReader(tmp_path / "history.db")
+    assert reader.contents().devices == ()
+    reader.close()
+    history.deleteLater()
+
+
+def _filled(path: Path) -> None:
+    history = History(path, SystemClock())
+    history.offer(make_sample(1))
+    assert history.close(10.0)
+    history.deleteLater()
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_deleting_that_fails_is_told_and_tried_again(
+    is_on: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    path = tmp_path / "history.db"
+    _filled(path)
+    clear, write = HistoryStore.clear, HistoryStore.write
+    written: list[object] = []
+
+    def refused(self: HistoryStore) -> None:
+        raise OutputFailed("history.db: in use by another program.")
+
+    def noted(self: HistoryStore, *things: object) -> bool:
+        written.append(things)
+        return write(self, *things)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("gpumon_gui.bridge.history_writer.RETRY_S", 0.01)
+    monkeypatch.setattr(HistoryStore, "clear", refused)
+    monkeypatch.setattr(HistoryStore, "write", noted)
+    history = History(path, SystemClock(), HistoryOptions(is_on=is_on))
+    history.clear()
+    qtbot.waitUntil(lambda: "still there" in history.status.note, timeout=PATIENCE_MS)
+    said = history.status.reason if is_on else history.status.note
+    assert "in use by another program" in said
+    assert history.status.is_kept is False
+    assert ("switched off" in history.status.reason) is not is_on
+    with qtbot.waitSignal(history.written, timeout=PATIENCE_MS):
+        monkeypatch.setattr(HistoryStore, "clear", clear)
+    qtbot.waitUntil(lambda: history.status.note == "", timeout=PATIENCE_MS)
+    assert history.status.is_kept is is_on
+    assert history.close(5.0)
+    assert bool(written) is is_on  # who is off writes nothing
+    reader = HistoryReader(path)
+    assert reader.contents().devices == ()
+    reader.close()
+    history.deleteLater()
+
+
+def test_deleting_makes_no_file_while_it_is_off(tmp_path: Path, qtbot: QtBot) -> None:
+    history = History(tmp_path / "history.db", SystemClock(), HistoryOptions(is_on=False))
+    with qtbot.waitSignal(history.written, timeout=PATIENCE_MS):
+        history.clear()
+    assert history.close(5.0)
+    assert list(tmp_path.iterdir()) == []
+    history.deleteLater()
+
+
+def test_a_fault_of_ours_is_told_and_the_rest_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, uncaught: list[BaseException]
+) -> None:
+    write = HistoryStore.write
+    faults = iter([ZeroDivisionError("of ours")])
+
+    def broken(self: HistoryStore, *things: object) -> bool:
+        for fault in faults:
+            raise fault
+        return write(self, *things)  # type: ignore[arg-type]
 
     monkeypatch.setattr(HistoryStore, "write", broken)
-    monkeypatch.setattr(HistoryStore, "finish", broken)
     history = History(tmp_path / "history.db", SystemClock())
     with qtbot.waitSignal(history.status_changed, timeout=PATIENCE_MS):
         history.offer(make_sample(1))
     assert "ZeroDivisionError" in history.status.reason
     assert not history.status.is_kept
-    history.offer(make_sample(2))  # and goes on taking what comes
+    assert [type(error) for error in uncaught] == [ZeroDivisionError]
+    history.offer(make_sample(2))
     assert history.close(5.0)
+    reader = HistoryReader(tmp_path / "history.db")
+    reading = reader.read(1, ("power_w",), Span(START_UTC_S, START_UTC_S + 10), 1000)
+    assert reading is not None
+    assert reading.figures["power_w"].covered_s == 2.0
+    reader.close()
     history.deleteLater()
 
 

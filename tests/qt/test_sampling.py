@@ -207,7 +207,9 @@ def test_a_program_that_cannot_be_started_is_told(window: Window) -> None:
     assert said.state is FeedState.STARTING
 
 
-def test_a_bug_in_the_watching_thread_is_told(window: Window, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_the_watching_thread_is_told(
+    window: Window, monkeypatch: pytest.MonkeyPatch, uncaught: list[BaseException]
+) -> None:
     sampling = window.open()
     window.until_live()
 
@@ -217,6 +219,7 @@ def test_a_bug_in_the_watching_thread_is_told(window: Window, monkeypatch: pytes
     monkeypatch.setattr(sampling._supervisor, "step", broken)
     window.until_said("An internal fault in GPUMon stopped the readings (KeyError: 'nvml')")
     window.until(lambda: window.processes[0].exit_code() is not None)
+    assert [type(error) for error in uncaught] == [KeyError]
 
 
 @pytest.mark.parametrize("scenario", ["hang", "hang-close", "flood", "garbage"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -239,3 +240,27 @@ def test_the_last_change_before_the_end_is_kept(qapp: QApplication, tmp_path: Pa
         assert settings.close()
         assert load(folder).values.text("general.theme") == "dark"
         settings.deleteLater()
+
+
+def test_a_last_change_that_cannot_be_written_is_known(qapp: QApplication, tmp_path: Path) -> None:
+    folder = tmp_path / "file"
+    folder.write_text("no folder")
+    settings = Settings(folder, Values())
+    settings.set("general.theme", "dark")
+    assert settings.close()
+    assert "settings.toml: cannot be written" in settings.last_fault
+    settings.set("general.theme", "light")  # too late: nobody is harmed
+    settings.deleteLater()
+
+
+def test_a_folder_that_does_not_answer_is_left_behind(
+    qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = threading.Event()
+    monkeypatch.setattr("gpumon_gui.settings.store.save", lambda *_things: free.wait(30))
+    settings = Settings(tmp_path, Values())
+    settings.set("general.theme", "dark")
+    assert not settings.close(0.05)
+    free.set()
+    assert settings.close(30)
+    settings.deleteLater()

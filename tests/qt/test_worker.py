@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import QObject, Qt, QThread, QTimer, Signal, Slot
 from pytestqt.qtbot import QtBot
 
-from gpumon_gui.bridge.worker import LoopThread, Worker, assert_gui_thread, stuck_threads
+from gpumon_gui.bridge.worker import LoopThread, Worker, assert_gui_thread, request_stop_of_all, stuck_threads
 
 
 class Looping(Worker):
@@ -158,7 +158,30 @@ def test_a_stuck_worker_is_reported_and_kept(qapp: object, caplog: pytest.LogCap
     assert stuck_threads() == ()
 
 
-def test_an_exception_is_told_and_the_thread_still_ends(qtbot: QtBot, caplog: pytest.LogCaptureFixture) -> None:
+def test_threads_that_do_not_end_are_waited_for_together(qapp: object) -> None:
+    """All are asked first; then each gets what is left of its time, not its time once more."""
+    release = threading.Event()
+
+    class Stuck(Worker):
+        def run(self) -> None:
+            release.wait(30)
+
+    threads = [LoopThread(Stuck(), f"stuck {number}") for number in range(4)]
+    quick = LoopThread(Looping(), "quick")
+    for thread in (*threads, quick):
+        thread.start()
+    before = time.monotonic()
+    request_stop_of_all()
+    assert [thread.stop(0.5) for thread in threads] == [False] * 4
+    assert quick.stop(0.5)  # ended meanwhile
+    assert time.monotonic() - before < 1.5
+    release.set()
+    assert all(thread.stop(30) for thread in threads)
+
+
+def test_an_exception_is_told_and_the_thread_still_ends(
+    qtbot: QtBot, caplog: pytest.LogCaptureFixture, uncaught: list[BaseException]
+) -> None:
     class Broken(Worker):
         def run(self) -> None:
             raise ValueError("no such thing")
@@ -170,6 +193,7 @@ def test_an_exception_is_told_and_the_thread_still_ends(qtbot: QtBot, caplog: py
     qtbot.waitUntil(lambda: bool(asker.texts), timeout=10_000)
     assert asker.texts == ["ValueError: no such thing"]
     assert "Broken.run failed" in caplog.text
+    assert [str(error) for error in uncaught] == ["no such thing"]  # as any other exception: app.faults hears it
     assert thread.stop(10)
 
 
