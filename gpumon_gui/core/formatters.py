@@ -72,9 +72,24 @@ def read_fahrenheit(on: bool) -> None:
     _Units.fahrenheit = on
 
 
+def degrees_unit() -> str:
+    """What temperatures are written in."""
+    return "°F" if _Units.fahrenheit else "°C"
+
+
+def degrees_of(celsius: float) -> float:
+    """°C in the unit that temperatures are written in."""
+    return celsius * 1.8 + 32 if _Units.fahrenheit else celsius
+
+
+def celsius_of(degrees: float) -> float:
+    """The reverse of :func:`degrees_of`."""
+    return (degrees - 32) / 1.8 if _Units.fahrenheit else degrees
+
+
 def celsius(value: float) -> str:
     """``57 °C``; ``135 °F`` for who reads those."""
-    return f"{value * 1.8 + 32:.0f} °F" if _Units.fahrenheit else f"{value:.0f} °C"
+    return f"{degrees_of(value):.0f} {degrees_unit()}"
 
 
 def watts(value: float) -> str:

@@ -157,7 +157,7 @@ _ALERTS: Final = (
     Option("alerts.temperature.on", Flag(default=True), N_("The GPU is hot"), section="alerts"),
     Option(
         "alerts.temperature.celsius",
-        Number(90, 40, 120, 1, _CELSIUS),
+        Number(90, 40, 120, 1, _CELSIUS, whole=False, is_celsius=True),
         N_("… at"),
         section="alerts",
         needs="alerts.temperature.on",

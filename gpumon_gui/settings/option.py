@@ -48,7 +48,8 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number within bounds. ``unit`` is a message id with ``{value}`` (``{value} °C``)."""
+    """A number within bounds. ``unit`` is a message id with ``{value}`` (``{value} GB``). ``is_celsius``: it is
+    a temperature, kept in °C and shown in what the user reads."""
 
     default: float
     low: float
@@ -56,6 +57,7 @@ class Number:
     step: float = 1.0
     unit: str = "{value}"
     whole: bool = True
+    is_celsius: bool = False
 
     def checked(self, raw: object) -> float:
         """The value, a whole number where the option wants one. Raises WrongValue."""

@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpumon_gui.app.alerts import limits_of
 from gpumon_gui.app.preferences import Preferences
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
@@ -204,6 +205,29 @@ def test_temperatures_in_fahrenheit(bench: Bench) -> None:
     assert celsius(100) == "212 °F"
     bench.settings.set("general.temperature", "celsius")
     assert celsius(100) == "100 °C"
+
+
+def test_a_limit_is_chosen_in_the_unit_that_is_read(bench: Bench) -> None:
+    key = "alerts.temperature.celsius"
+    spin = bench.control(key)
+    assert isinstance(spin, Spin)
+    assert spin.text() == "90 °C"
+    bench.settings.set("general.temperature", "fahrenheit")
+    assert spin.text() == "194 °F"
+    assert bench.settings.values.number(key) == 90
+    spin.setFocus()
+    spin.selectAll()
+    QTest.keyClicks(spin, "200")
+    QTest.keyClick(spin, Qt.Key.Key_Return)
+    assert spin.text() == "200 °F"
+    assert limits_of(bench.settings.values).temperature_c == pytest.approx((200 - 32) / 1.8, abs=0.01)
+    spin.selectAll()
+    QTest.keyClicks(spin, "248")
+    QTest.keyClick(spin, Qt.Key.Key_Return)
+    assert bench.settings.values.number(key) == 120
+    bench.settings.set("general.temperature", "celsius")
+    assert spin.text() == "120 °C"
+    assert spin.minimum() == 40
 
 
 def test_the_last_page_is_kept(bench: Bench) -> None:

@@ -15,9 +15,11 @@ from gpumon_gui.ui.widgets.fields import Combo, Spin
 from gpumon_gui.ui.widgets.paths_list import PathsList
 from gpumon_gui.ui.widgets.section import set_text, wrapped
 from gpumon_gui.ui.widgets.switch import Switch
+from gpumon_gui.ui.widgets.temperature_spin import TemperatureSpin
 
 #: Controls of one width make one edge.
 _NARROWEST = 180
+_NARROWEST_NUMBER = 108
 
 
 class OptionRow(QWidget):
@@ -87,6 +89,11 @@ class OptionRow(QWidget):
                 box.addItem("", word)
             box.currentIndexChanged.connect(self._on_index)
             return box, lambda value: box.setCurrentIndex(box.findData(value)), lambda: _label_choices(box, kind)
+        if isinstance(kind, Number) and kind.is_celsius:
+            degrees = TemperatureSpin(kind.low, kind.high, theme, self)
+            degrees.setMinimumWidth(_NARROWEST_NUMBER)
+            degrees.chosen.connect(self._on_celsius)
+            return degrees, lambda value: degrees.set_celsius(float(value)), degrees.retranslate
         if isinstance(kind, Number):
             spin = _spin(kind, theme, self)
             spin.valueChanged.connect(self._on_number)
@@ -109,6 +116,10 @@ class OptionRow(QWidget):
         assert isinstance(self.control, Spin)
         self._edit(self.control.value())
 
+    @Slot(float)
+    def _on_celsius(self, value: float) -> None:
+        self._edit(value)
+
     @Slot(tuple)
     def _on_paths(self, paths: tuple[str, ...]) -> None:
         self._edit(paths)
@@ -120,7 +131,7 @@ def _spin(kind: Number, theme: Theme, parent: QWidget) -> Spin:
     spin.setRange(kind.low, kind.high)
     spin.setSingleStep(kind.step)
     spin.setKeyboardTracking(False)  # "1" on the way to "15" is no choice
-    spin.setMinimumWidth(round(_NARROWEST * 0.6))
+    spin.setMinimumWidth(_NARROWEST_NUMBER)
     return spin
 
 
