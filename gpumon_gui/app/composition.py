@@ -84,7 +84,6 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     if arguments.watch is not None:
         watches.watch_when_seen(arguments.watch)
     faults = Faults(window, log.last_lines)
-    window.pages["diagnostics"].crashed.connect(faults.tell)
     signals = EndSignals()
     window.closing.connect(ending.leave)
     signals.received.connect(ending.leave)

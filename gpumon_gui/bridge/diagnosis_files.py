@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from gpumon_gui.bridge.worker import LoopThread, Worker
+from gpumon_gui.bridge.worker import LoopThread, Worker, fault_text
 from gpumon_gui.core.clock import Instant
-from gpumon_gui.core.errors import OutputFailed
+from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.redact import Private, Replaced
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class _Task:
 
 
 #: Tasks that are done also when nobody waits for them any more.
-_LASTING = ("keep", "forget", "save")
+_LASTING = ("keep", "forget", "save", "note")
 
 
 class _Clerk(Worker):
@@ -75,25 +75,36 @@ class _Clerk(Worker):
         super().__init__()
         self.tasks: deque[_Task] = deque()  #: the GUI thread adds, this one takes
         self._folder = folder
-        self._faults: tuple[str, ...] = ()
 
     @Slot()
     def work(self) -> None:
-        """Do the next task, and say what came of it."""
-        if not self.tasks:
-            return
-        task = self.tasks.popleft()
-        if self.stop_event.is_set() and task.name not in _LASTING:
-            return
-        try:
-            getattr(self, f"_{task.name}")(task)
-        except OutputFailed as error:
-            self.failed.emit(str(error))
+        """Do what waits, and say what came of it."""
+        while self.tasks:
+            task = self.tasks.popleft()
+            if self.stop_event.is_set() and task.name not in _LASTING:
+                continue
+            try:
+                getattr(self, f"_{task.name}")(task)
+            except Exception as error:  # noqa: BLE001 - told; the next task is done all the same
+                self._fail(task, error)
 
     def end(self) -> None:
         """What shall stay is still written."""
-        while self.tasks:
-            self.work()
+        self.work()
+
+    def _fail(self, task: _Task, error: Exception) -> None:
+        """Tell whoever waits for it; a fault of ours is also told as one."""
+        if isinstance(error, GpumonError):
+            text = str(error)
+        else:
+            self.tell_fault(error)
+            text = fault_text(error)
+        if task.name == "preview" and task.result is not None:
+            self.previewed.emit(Preview(task.result, task.suffix, text))
+        elif task.name == "save" and task.result is not None and task.file is not None:
+            self.saved.emit(Saved(task.result, task.file, text))
+        else:
+            self.failed.emit(text)
 
     def _load(self, _task: _Task) -> None:
         from gpumon_gui.diagnosis import results
@@ -133,13 +144,9 @@ class _Clerk(Worker):
 
         assert task.result is not None
         assert task.file is not None
-        try:
-            saving.save(task.file, _made(task.result, task.private, None))
-        except OutputFailed as error:
-            self.saved.emit(Saved(task.result, task.file, str(error)))
-        else:
-            self.saved.emit(Saved(task.result, task.file))
-            self._note(task)
+        saving.save(task.file, _made(task.result, task.private, None))
+        self.saved.emit(Saved(task.result, task.file))
+        self.tasks.appendleft(replace(task, name="note"))
 
     def _note(self, task: _Task) -> None:
         """The kept result knows what it was saved as. Read anew: what is asked of here may be older than the file."""

@@ -7,7 +7,6 @@ The diagnosis is only loaded when it is first asked for: a window that never run
 from __future__ import annotations
 
 import importlib
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from gpumon_gui.bridge.worker import LoopThread, Worker
+from gpumon_gui.bridge.worker import LoopThread, Worker, fault_text
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import GpumonError
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from gpumon_gui.diagnosis.environments.base import Environment
     from gpumon_gui.diagnosis.gateway import Gateway
     from gpumon_gui.diagnosis.proof.proved import OwnInstruments
-
-_log = logging.getLogger("gpumon.diagnosis")
 
 #: After a cancel the person is free again at the latest; whatever still ends does so by itself.
 PATIENCE_MS = 400
@@ -83,11 +80,19 @@ class _Diagnoser(Worker):
         super().__init__()
         self._gateway = gateway
         self._instruments = instruments
+        self._cancel = Event()  #: of what is done now
+
+    def wake(self) -> None:
+        """See :meth:`Worker.wake`."""
+        self._cancel.set()
 
     @Slot(object)
     def work(self, order: Order) -> None:
         """Do it; an answer comes in any case."""
         number = order.number
+        self._cancel = order.cancel
+        if self.stop_event.is_set():
+            order.cancel.set()
         if order.modules:
             try:
                 for name in order.modules:
@@ -103,11 +108,10 @@ class _Diagnoser(Worker):
         try:
             return work(order)
         except Exception as error:  # noqa: BLE001 - told, and the window must not wait for ever
-            _log.exception("a diagnosis failed")
-            self.crashed.emit(f"{type(error).__name__}: {error}")
+            self.tell_fault(error)
             if order.ask is None and order.before is None:
                 return Environments()
-            return Outcome(before=order.before, subject=order.subject, fault=f"{type(error).__name__}: {error}")
+            return Outcome(before=order.before, subject=order.subject, fault=fault_text(error))
 
     def _find(self, order: Order) -> Environments:
         from gpumon_gui.diagnosis.environments.base import Wanted
@@ -191,7 +195,6 @@ class DiagnosisJob(QObject):
         ended(object): an :class:`Outcome`; exactly one for each check.
         settled(): nothing runs any more of the checks that ended while their last step still ran.
         file_sorted(object, str): a path given to :meth:`sort` and what it most likely is.
-        crashed(str): a fault of ours while working.
     """
 
     prepared = Signal()
@@ -200,7 +203,6 @@ class DiagnosisJob(QObject):
     ended = Signal(object)
     settled = Signal()
     file_sorted = Signal(object, str)
-    crashed = Signal(str)
     _ordered = Signal(object)
 
     def __init__(
@@ -248,7 +250,6 @@ class DiagnosisJob(QObject):
         queued = Qt.ConnectionType.QueuedConnection
         sorter.told.connect(self.file_sorted, queued)
         sorter.done.connect(self._on_sorted, queued)
-        sorter.crashed.connect(self.crashed, queued)
         thread = LoopThread(sorter, "gpumon-files")
         thread.start()
         self._leaving.append(thread)
@@ -306,7 +307,6 @@ class DiagnosisJob(QObject):
             worker.found.connect(self._on_found, queued)
             worker.stepped.connect(self._on_stepped, queued)
             worker.ended.connect(self._on_ended, queued)
-            worker.crashed.connect(self.crashed, queued)
             self._thread = LoopThread(worker, "gpumon-diagnosis")
             self._thread.start()
         self._ordered.emit(order)

@@ -40,11 +40,9 @@ _PARTS = (
 
 class DiagnosticsPage(QWidget):
     """Signals:
-    crashed(str): a fault of ours while checking.
     prepared(): everything that a diagnosis needs is loaded.
     """
 
-    crashed = Signal(str)
     prepared = Signal()
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
@@ -210,7 +208,6 @@ class DiagnosticsPage(QWidget):
         self.wizard.set_proving(values.flag("diagnostics.proof"), Proving(seconds, share))
 
     def _watch_job(self) -> None:
-        self.job.crashed.connect(self.crashed)
         self.job.prepared.connect(self._on_prepared)
 
     def _watch_files(self) -> None:
