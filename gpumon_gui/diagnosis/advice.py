@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis.facts import View
@@ -11,6 +12,7 @@ from gpumon_gui.diagnosis.finding import Step
 PYTORCH_INDEX = "https://download.pytorch.org/whl"
 
 RUN_IN_ENVIRONMENT = N_("In this environment, run:")
+REMOVE = N_("Remove what is installed in this environment now:")
 CHECK = N_("Then check:")
 
 
@@ -47,6 +49,16 @@ def pip_uninstall(view: View, packages: str) -> str:
     if uses_uv(view):
         return f"uv pip uninstall --python {python_of(view)} {packages}"
     return f"{python_of(view)} -m pip uninstall -y {packages}"
+
+
+def remove(view: View, *packages: str) -> Step:
+    """The step that removes those of some packages that are installed; all of them where that is not known."""
+    known = view.get("packages")
+    there = [name for name in packages if name in known] if isinstance(known, Mapping) else []
+    return Step(
+        REMOVE,
+        command=pip_uninstall(view, " ".join(there or (packages[:1] if isinstance(known, Mapping) else packages))),
+    )
 
 
 def conda(view: View, verb: str, words: str) -> str:

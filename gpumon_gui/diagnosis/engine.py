@@ -2,7 +2,8 @@
 
 Order of findings: causes before their symptoms; then what stops the program (blocks or crashes), what slows it, guesses
 (low confidence) at either, and what is no fault; among those confidence, then the order of questions (an import that
-fails comes before any question about the GPU, whichever of the two is called worse), severity, code.
+fails comes before any question about the GPU, whichever of the two is called worse), severity, code. What a rule
+``precedes`` stands right behind it.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
                 not_evaluated.append(NotEvaluated(rule.code, view.subject, outcome.missing))
     ranked = _ranked(_folded(findings, rules), steps)
     concerns = {rule.code: rule.frameworks for rule in rules}
-    return Diagnosis(_verdicts(views, ranked, concerns), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
+    verdicts = _verdicts(views, ranked, concerns)  # what stops this framework by itself, whatever comes first
+    return Diagnosis(verdicts, _led(ranked, rules), tuple(clear), tuple(not_evaluated), tuple(bugs))
 
 
 def _judge(rule: Rule, view: View, document: Document) -> Outcome | None:
@@ -157,6 +159,25 @@ def _ranked(findings: Iterable[Finding], steps: dict[str, int]) -> tuple[Finding
         )
 
     return tuple(replace(finding, rank=rank) for rank, finding in enumerate(sorted(findings, key=key), start=1))
+
+
+def _led(ranked: Sequence[Finding], rules: Sequence[Rule]) -> tuple[Finding, ...]:
+    """What must be answered first moves before what it precedes: without a card no other build helps."""
+    precedes = {rule.code: rule.precedes for rule in rules}
+    order = list(ranked)
+    for leader in ranked:
+        if leader.confidence is not Confidence.HIGH or leader.symptom_of is not None:
+            continue
+        followers = [place for place, one in enumerate(order) if _follows(one, precedes[leader.code])]
+        if followers:
+            place = min(followers[0], order.index(leader))
+            order.remove(leader)
+            order.insert(place, replace(leader, severity=Severity.BLOCKS))
+    return tuple(replace(finding, rank=rank) for rank, finding in enumerate(order, start=1))
+
+
+def _follows(finding: Finding, codes: tuple[str, ...]) -> bool:
+    return finding.code in codes and finding.severity is not Severity.INFO
 
 
 def _verdicts(

@@ -79,6 +79,15 @@ def no_gpu(view: View) -> bool:
     return view.get("gpus") in ([], ())
 
 
+def surely_no_gpu(view: View) -> bool:
+    """Whether that is certain: a driver is a trace of a card that may be switched off or lost, and a container, WSL
+    or macOS does not list all of the machine."""
+    traces = view.known("driver.version") or view.flag("driver.kernel_module_loaded") is True
+    traces = traces or view.flag("driver.nvidia_smi_works") is True
+    elsewhere = in_container(view) is True or machine.is_wsl(view) or view.text("os.family") == "macos"
+    return no_gpu(view) and not traces and not elsewhere
+
+
 def name_of(view: View, maker: str) -> str:
     """The name of the first GPU of a maker, or its maker."""
     found = next((gpu.get("name") for gpu in gpus(view) if vendor(gpu) == maker), None)

@@ -41,6 +41,7 @@ CONDA_REMOVE = N_("If conda installed PyTorch, remove that copy first:")
 TORCH_WORKS = "import torch; print(torch.__version__, torch.version.cuda, torch.cuda.is_available())"
 #: Runs a kernel: is_available() stays True when the build has no code for the GPU.
 TORCH_COMPUTES = "import torch; print(torch.ones(4, device='cuda').sum().item())"
+_COMPANIONS = ("torchvision", "torchaudio")
 #: The first release whose wheels have an index of their own; older ones are found by links, with +cu in the version.
 _INDEX_FROM: Version = (1, 11)
 _BROKEN_EXTRA: Version = (2, 15, 0)
@@ -83,10 +84,9 @@ def cuda_torch(
     if choice is None:
         return (Step(NOTHING_FITS),)
     packages = _torch_packages(view, pin=text(installed) if pinned and installed else "")
-    plain = _torch_packages(view)
     if view.text("interpreter.kind") == "conda":
         steps.append(Step(CONDA_REMOVE, command=advice.conda(view, "remove", "--yes pytorch")))
-    steps.append(advice.step(advice.pip_uninstall(view, plain)))
+    steps.append(advice.remove(view, "torch", *_COMPANIONS))
     if at_least(_version(choice.release), _INDEX_FROM):
         steps.append(advice.step(advice.pip_install(view, packages, index=choice.index)))
         steps.append(pytorch_mirror(view, packages, choice))
@@ -135,7 +135,7 @@ def tensorflow_with_cuda(view: View) -> tuple[Step, ...]:
 
 def without_gpu(view: View) -> tuple[Step, ...]:
     """What must be known before gigabytes are installed in vain; nothing where a GPU may be."""
-    return (Step(NO_GPU),) if hardware.no_gpu(view) else ()
+    return (Step(NO_GPU),) if hardware.surely_no_gpu(view) else ()
 
 
 def usual_python(pythons: tuple[Version, ...]) -> Version:
@@ -154,11 +154,12 @@ def _driver_step(view: View, build: Version) -> Step:
 
 
 def _torch_packages(view: View, pin: str = "") -> str:
-    packages = machine.known_packages(view) or {}
-    names = [f"torch=={pin}" if pin else "torch", "torchvision"]
-    if "torchaudio" in packages:
-        names.append("torchaudio")
-    return " ".join(names)
+    """torch and those of its companions that are there: they must be of the same build."""
+    packages = machine.known_packages(view)
+    companions = [name for name in _COMPANIONS if packages is not None and name in packages]
+    if packages is None:
+        companions = ["torchvision"]
+    return " ".join((f"torch=={pin}" if pin else "torch", *companions))
 
 
 def _version(release: str) -> Version:

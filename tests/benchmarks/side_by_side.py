@@ -124,14 +124,17 @@ def gpumon(name: str, python: Path, save: Path | None) -> list[Said]:
         if entry["severity"] != "info" and entry["symptom_of"] is None
     ]
     result = []
-    for place, entry in enumerate(faults):
+    place = 0  # that there is no GPU is true too, and comes first
+    for entry in faults:
         text = f"{entry['code']} ({entry['confidence']}): {entry['title']}"
         if entry["code"] == TRUTHS[name].code:
             result.append(Said(text, "cause" if place == 0 else "cause, not first"))
         elif entry["code"] == "no-gpu-in-this-machine":
             result += judged(name, [text])
+            continue
         else:
             result.append(Said(text, "false"))
+        place += 1
     return result
 
 

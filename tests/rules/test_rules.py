@@ -18,9 +18,11 @@ import pytest
 
 import gpumon_gui.diagnosis
 from gpumon_gui.core import messages
+from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.engine import diagnose
-from gpumon_gui.diagnosis.facts import UNTRUSTED_KEYS, Document
+from gpumon_gui.diagnosis.facts import UNTRUSTED_KEYS, Document, View
 from gpumon_gui.diagnosis.finding import Diagnosis
+from gpumon_gui.diagnosis.remedies import NO_GPU
 from gpumon_gui.diagnosis.report import fact_words
 from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.diagnosis.rules.table import RULES
@@ -71,6 +73,32 @@ def test_all_rules_bear_each_others_evidence(case: Case) -> None:
         said = {words.text for evidence in finding.evidence for words in evidence.words}
         shown |= {text for text in said if in_english(text, ())}
         assert not shown - texts, "each sentence is a literal marked with N_"
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES_LIST if case.expect == "hit"], ids=lambda case: f"{case.code}: {case.name}"
+)
+def test_no_advice_is_given_twice(case: Case) -> None:
+    """Within one finding neither a heading nor a command comes twice; in one run no two causes give the same step."""
+    diagnosis = diagnose(case.document(), RULES)
+    for finding in diagnosis.findings:
+        headings = [step.text.format(**step.values) for step in finding.advice]
+        commands = [step.command for step in finding.advice if step.command]
+        assert len(set(headings)) == len(headings), f"{finding.code}: {headings}"
+        assert len(set(commands)) == len(commands), f"{finding.code}: {commands}"
+    given: dict[tuple[str, str, str], str] = {}
+    for finding in diagnosis.findings:
+        for step in () if finding.symptom_of else finding.advice:
+            if not step.check and step.text != NO_GPU:
+                key = (finding.subject, step.text.format(**step.values), step.command)
+                assert given.setdefault(key, finding.code) == finding.code, f"{finding.code}: {step.command}"
+
+
+def test_only_what_is_installed_is_removed() -> None:
+    view = View("x", {"packages": {"torch": "2.5.1", "torchaudio": "2.5.1"}})
+    assert advice.remove(view, "torch", "torchvision", "torchaudio").command.endswith("-y torch torchaudio")
+    assert advice.remove(View("x", {"packages": {}}), "torch", "torchvision").command.endswith("-y torch")
+    assert advice.remove(View("x", {}), "torch", "torchvision").command.endswith("-y torch torchvision")
 
 
 @pytest.mark.parametrize(

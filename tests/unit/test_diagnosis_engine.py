@@ -10,6 +10,7 @@ from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin, View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Verdict
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
+from gpumon_gui.diagnosis.rules.table import RULES
 
 BLOCKS, CRASHES, SLOWS, INFO = Severity.BLOCKS, Severity.CRASHES, Severity.SLOWS, Severity.INFO
 HIGH, MEDIUM, LOW = Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW
@@ -113,3 +114,28 @@ def test_rules_of_the_machine_are_judged_once_and_those_of_an_environment_in_eac
 )
 def test_what_a_framework_says_of_itself(facts: dict[str, Any], verdict: Verdict) -> None:
     assert [found.verdict for found in diagnose(Document(facts), ()).verdicts] == [verdict]
+
+
+def test_a_missing_card_is_said_before_a_build_that_could_not_use_one() -> None:
+    none = {"os": {"family": "linux"}, "gpus": [], "driver": {"kernel_module_loaded": False}}
+    builds = {"torch": {"version": "2.5.1+cpu", "cuda_build": None, "cuda_available": False}}
+    diagnosis = diagnose(Document({**none, **builds}), RULES)
+    first, second = diagnosis.findings
+    assert (first.code, first.severity, first.rank) == ("no-gpu-in-this-machine", Severity.BLOCKS, 1)
+    assert (second.code, second.severity, second.rank) == ("torch-cpu-only-build", Severity.BLOCKS, 2)
+    assert second.title.startswith("Even with a GPU")
+    assert diagnosis.verdicts[0].code == "torch-cpu-only-build", "what stops this framework by itself"
+    alone = diagnose(Document(none), RULES).findings
+    assert [(one.code, one.severity) for one in alone] == [("no-gpu-in-this-machine", Severity.INFO)]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"os": {"family": "linux", "container": "docker"}}, {"driver": {"version": "551.86"}}],
+    ids=["container", "driver"],
+)
+def test_a_card_that_may_be_hidden_is_not_said_first(more: dict[str, object]) -> None:
+    facts = {"os": {"family": "linux"}, "gpus": [], "torch": {"version": "2.5.1+cpu", "cuda_build": None}, **more}
+    first = diagnose(Document(facts), RULES).findings[0]
+    assert first.code == "torch-cpu-only-build"
+    assert not first.title.startswith("Even")

@@ -1,7 +1,8 @@
 """Knows: a machine in which the system finds no GPU of any maker. Must not know: the other rules.
 
 A code of its own: without a card there is no driver to repair and no build to replace. It *blocks* where a program
-asked for a GPU and met neither card nor driver; else it is information, beside whatever else is wrong.
+asked for a GPU and met neither card nor driver, and where an installed build could not use a GPU either: then it comes
+first, since no other build helps here. Else it is information, beside whatever else is wrong.
 """
 
 from __future__ import annotations
@@ -25,9 +26,7 @@ def _check(view: View) -> Outcome:
         return Lacks(("gpus",))  # their GPUs are not on a bus that can be listed
     asked = view.signal(*_ASKED)
     facts = cite(view, "gpus", "driver.nvidia_smi_found", "driver.kernel_module_loaded", "driver.cuda_library_error")
-    # A driver is a trace of a card that may be switched off or lost; what a container sees of the bus is not certain.
-    traces = view.known("driver.version") or view.flag("driver.kernel_module_loaded") is True
-    sure = not traces and hardware.in_container(view) is not True
+    sure = hardware.surely_no_gpu(view)
     severity = Severity.BLOCKS if asked is not None else Severity.INFO
     return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, quote(asked) + facts, severity=severity)
 
@@ -102,4 +101,14 @@ RULE = Rule(
     needs=(("gpus",),),
     advise=_advise,
     explains=("code-runs-on-cpu", "cuda-visible-devices-hides-gpu", "nvidia-smi-not-on-path"),
+    precedes=(
+        "cuda-torch-replaced-by-dependency",
+        "ort-cpu-package-shadows-gpu",
+        "ort-cuda-libs-missing",
+        "tf-cpu-only-build",
+        "tf-cuda-extra-not-installed",
+        "tf-cuda-libs-not-found",
+        "tf-native-windows-unsupported",
+        "torch-cpu-only-build",
+    ),
 )

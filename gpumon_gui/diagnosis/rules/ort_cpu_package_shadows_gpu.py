@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, machine, remedies
+from gpumon_gui.diagnosis import advice, hardware, machine, remedies
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -32,7 +32,8 @@ def _check(view: View) -> Outcome:
             return CLEAR
         printed = view.signal(_PRINTED)
         sure = providers or said is not None or printed is not None
-        return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, quote(printed) + evidence)
+        title = _EVEN_WITH if hardware.surely_no_gpu(view) else None
+        return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, quote(printed) + evidence, title=title)
     if said is not None:
         if packages is not None and "onnxruntime-gpu" not in packages and "onnxruntime" in packages:
             return Hit(Confidence.HIGH, evidence, title=_ONLY_CPU)
@@ -42,13 +43,15 @@ def _check(view: View) -> Outcome:
     return CLEAR
 
 
+_EVEN_WITH = N_("Even with a GPU ONNX Runtime could not use it: its CPU package hides the GPU package")
 _BOTH = N_("onnxruntime and onnxruntime-gpu are both installed; for now the GPU package is the one that answers")
 _ONLY_CPU = N_("The program asks ONNX Runtime for CUDA, and the installed package is the CPU one")
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
-        advice.step(advice.pip_uninstall(view, "onnxruntime onnxruntime-gpu")),
+        *remedies.without_gpu(view),
+        advice.remove(view, "onnxruntime", "onnxruntime-gpu"),
         *remedies.pypi(view, "onnxruntime-gpu"),
         advice.say(
             N_(

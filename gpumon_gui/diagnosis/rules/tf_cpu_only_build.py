@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, machine, remedies
+from gpumon_gui.diagnosis import advice, hardware, machine, remedies
 from gpumon_gui.diagnosis.compat.tensorflow import LAST_WINDOWS_GPU
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
@@ -11,6 +13,7 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 
 #: Up to here "tensorflow" and "tensorflow-gpu" were two different builds of one module.
 _ONE_PACKAGE_FROM = (2, 1)
+_EVEN_WITH = N_("Even with a GPU this TensorFlow could not use it: it is a CPU build, without CUDA")
 _CPU_PACKAGES = ("tensorflow-cpu", "tensorflow-cpu-aws", "intel-tensorflow", "tensorflow-intel", "tensorflow-mkl")
 
 
@@ -19,6 +22,13 @@ _LABELLED = "conda-tensorflow-cpu-build"
 
 
 def _check(view: View) -> Outcome:
+    outcome = _judged(view)
+    if isinstance(outcome, Hit) and hardware.surely_no_gpu(view):
+        return replace(outcome, title=_EVEN_WITH)
+    return outcome
+
+
+def _judged(view: View) -> Outcome:
     if machine.tensorflow_sees_gpu(view) or machine.system(view) == "macos":
         return CLEAR
     version = machine.tensorflow_version(view)
@@ -55,12 +65,8 @@ def _check(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    packages = machine.known_packages(view) or {}
-    installed = [name for name in ("tensorflow", "tensorflow-gpu", *_CPU_PACKAGES) if name in packages] or [
-        "tensorflow"
-    ]
     version = machine.tensorflow_version(view)
-    remove = (*remedies.without_gpu(view), advice.step(advice.pip_uninstall(view, " ".join(installed))))
+    remove = (*remedies.without_gpu(view), advice.remove(view, "tensorflow", "tensorflow-gpu", *_CPU_PACKAGES))
     if version is not None and version < _ONE_PACKAGE_FROM:
         wanted = ".".join(str(part) for part in version)
         gpu = remedies.quoted(view, f"tensorflow-gpu=={wanted}" + ("" if len(version) > 2 else ".*"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, machine, remedies
+from gpumon_gui.diagnosis import advice, hardware, machine, remedies
 from gpumon_gui.diagnosis.compat.drivers import cuda_of_library
 from gpumon_gui.diagnosis.compat.tensorflow import LAST_WINDOWS_GPU
 from gpumon_gui.diagnosis.facts import View
@@ -28,6 +28,8 @@ def _check(view: View) -> Outcome:
     names = ", ".join(dict.fromkeys(str(signal.values["library"]) for signal in missing))
     values = {"libraries": names}
     title = None if names else N_("TensorFlow cannot open its CUDA libraries")
+    if hardware.surely_no_gpu(view):
+        title = N_("Even with a GPU TensorFlow could not use it: it cannot open its CUDA libraries")
     if dropped is not None or (missing and stopped is not None):
         return Hit(Confidence.HIGH, evidence, values, title=title)
     # Without a GPU these lines are printed too, and mean nothing.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import machine, remedies
+from gpumon_gui.diagnosis import hardware, machine, remedies
 from gpumon_gui.diagnosis.facts import UNKNOWN, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
+_EVEN_WITH = N_("Even with a GPU this PyTorch could not use it: it is a CPU build, without CUDA")
 _SIGNALS = ("torch-not-compiled-with-cuda", "collect-env-torch-without-cuda", "torch-cpu-version")
 
 
@@ -15,14 +16,15 @@ def _check(view: View) -> Outcome:
     if machine.system(view) == "macos" or machine.only_other_vendors(view):
         return CLEAR  # no CUDA build would help: other rules say so
     build = view.get("torch.cuda_build")
+    title = _EVEN_WITH if hardware.surely_no_gpu(view) else None
     printed = view.signal(*_SIGNALS)
     if build is None and view.text("torch.hip_build") is None:
-        return Hit(Confidence.HIGH, cite(view, "torch.version", "torch.cuda_build") + quote(printed))
+        return Hit(Confidence.HIGH, cite(view, "torch.version", "torch.cuda_build") + quote(printed), title=title)
     if build is UNKNOWN and printed is not None:
-        return Hit(Confidence.HIGH, cite(view, "torch.version") + quote(printed))
+        return Hit(Confidence.HIGH, cite(view, "torch.version") + quote(printed), title=title)
     if build is UNKNOWN and machine.torch_says_cpu(view):
         sure = view.version("torch.version") is not None
-        return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, cite(view, "torch.version"))
+        return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, cite(view, "torch.version"), title=title)
     return Lacks(("torch.cuda_build",)) if build is UNKNOWN else CLEAR
 
 

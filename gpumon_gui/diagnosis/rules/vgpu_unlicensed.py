@@ -36,10 +36,9 @@ def _check(view: View) -> Outcome:
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     look = 'nvidia-smi -q | findstr /C:"License"' if advice.is_windows(view) else "nvidia-smi -q | grep -i license"
-    return (advice.say(_STATUS, look), advice.say(_TOKEN), advice.check(look))
+    return (advice.say(_TOKEN), advice.check(look))
 
 
-_STATUS = N_("See the licence status of the virtual GPU:")
 _TOKEN = N_(
     "Give the virtual machine a licence: put the client configuration token where the vGPU driver looks for it and "
     "restart "

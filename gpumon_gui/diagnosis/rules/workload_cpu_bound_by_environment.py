@@ -73,7 +73,7 @@ def _watch(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    return tuning.steps(view, "environments", "batch-size")
+    return tuning.steps(view, "environments")
 
 
 RULE = Rule(
