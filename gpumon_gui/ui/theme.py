@@ -65,6 +65,10 @@ TYPE_SCALE: Final[dict[Text, tuple[float, QFont.Weight]]] = {
 }
 
 
+#: What has a colour of its own wherever it is said; the mildest first.
+TONES: Final = ("good", "info", "attention", "bad")
+
+
 @dataclass(frozen=True, slots=True)
 class Colours:
     """One scheme. Colours are ``#rrggbb``.
@@ -96,6 +100,14 @@ class Colours:
     info_back: str
     series: dict[Series, str]
     fill_alpha: int = 46
+
+    def tone(self, kind: str, other: str = "") -> str:
+        """The colour of one of :data:`TONES`; ``other`` for any other kind."""
+        return str(getattr(self, kind)) if kind in TONES else other
+
+    def tone_back(self, kind: str, other: str = "") -> str:
+        """The quiet one behind text."""
+        return str(getattr(self, f"{kind}_back")) if kind in TONES else other
 
 
 LIGHT: Final = Colours(

@@ -442,13 +442,13 @@ def test_a_chosen_finding_is_marked_instead(watches: Watches, see: Callable[[Seq
     verdict = replace(state.verdict, behaviour=replace(state.verdict.behaviour, diagnosis=diagnosis), spans=spans)
     watches.watching._set((replace(state, verdict=verdict),))
     (one,) = [other for other in panel.others if not other.isHidden()]
-    QTest.mouseClick(one.fold.line, Qt.MouseButton.LeftButton)
-    assert one.fold.content.isVisible()
-    assert one.fold.line.accessibleName() == "GPU memory is nearly full, expanded"
+    QTest.mouseClick(one.head, Qt.MouseButton.LeftButton)
+    assert one.block.isVisible()
+    assert one.head.accessibleName() == "GPU memory is nearly full, expanded"
     bands = watches._performance.bands
     assert [band.text for band in bands if band.style is BandStyle.CHOSEN] == ["GPU memory is nearly full"]
     assert not [band for band in bands if band.style is BandStyle.FINDING]
-    QTest.keyClick(one.fold.line, Qt.Key.Key_Return)
+    QTest.keyClick(one.head, Qt.Key.Key_Return)
     bands = watches._performance.bands
     assert not [band for band in bands if band.style is BandStyle.CHOSEN]
     assert [band for band in bands if band.style is BandStyle.FINDING]
@@ -711,10 +711,11 @@ def test_what_could_not_be_judged_is_told(watches: Watches, see: Callable[[Seque
     watches.watch(program_of(LOADING[0]))
     see(LOADING)
     panel = panel_of(watches)
-    assert "could not be judged" in panel.not_evaluated.line.text()
+    assert "could not be judged" in panel.not_evaluated.head.text()
     assert "Whether heat holds the clocks down. Not known: Clocks under load." in panel.open_text
-    panel.not_evaluated.line.click()
-    assert panel.not_evaluated.content.isVisible()
+    panel.not_evaluated.head.click()
+    assert panel.not_evaluated.body is not None
+    assert panel.not_evaluated.body.isVisible()
 
 
 @pytest.mark.parametrize("language", ["en", "zh_CN", LONGER])
@@ -738,7 +739,7 @@ def test_no_text_of_the_panel_is_cut(
     else:
         translation.set_language(language)
     panel = panel_of(watches)
-    for fold in (panel.turns, panel.not_evaluated, *(other.fold for other in panel.others)):
+    for fold in (panel.turns, panel.not_evaluated, *panel.others):
         fold.set_open(True)
     settle()
     assert cut(panel) == []

@@ -239,10 +239,10 @@ def test_commands_are_copied_exactly_and_each_finding_has_its_page(desk: Desk, m
     card = wizard.findings.cards[0]
     advised = [step.command for step in found(wizard).findings[0].advice if step.command]
     assert advised
-    assert [box.command for box in card.commands] == advised
-    desk.click(card.commands[0].copy_button)
+    assert [box.command for box in card.block.commands] == advised
+    desk.click(card.block.commands[0].copy_button)
     assert QGuiApplication.clipboard().text() == advised[0]
-    assert card.commands[0].copy_button.text() == "Copied"
+    assert card.block.commands[0].copy_button.text() == "Copied"
     desk.click(card.help_button)
     assert wizard.page == HELP
     assert "How it is decided" in wizard.help.text

@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from gpumon_gui.history.buckets import NO_SERIES, Floats, Series
 from gpumon_gui.history.reading import Span
 from gpumon_gui.ui.charts.plot import curve_path
+from gpumon_gui.ui.theme import TONES, Text, Theme
 from gpumon_gui.ui.theme import Series as Colour
-from gpumon_gui.ui.theme import Text, Theme
 
 #: Room for the labels of the value axis.
 AXIS_WIDTH = 58
@@ -262,28 +262,26 @@ class HistoryPlot(QWidget):
 
     def _draw_flags(self, painter: QPainter, area: QRectF) -> None:
         colours, drawing = self._theme.colours, self._drawing
-        tones = {"good": colours.good, "info": colours.info, "attention": colours.attention, "bad": colours.bad}
         scale = area.width() / drawing.span.length_s
         # Many of them: no lines, which would cover the curves, and one flag for those side by side, the worst.
         is_crowded = len(drawing.flags) * _CROWDED > area.width()
         wide = 2 * FLAG + 2 if is_crowded else 3
-        order = list(tones)
         worst: dict[int, tuple[str, float]] = {}
         for flag in drawing.flags:
-            tone = flag.tone if flag.tone in tones else "info"
+            tone = flag.tone if flag.tone in TONES else "info"
             x = area.left() + (flag.utc_s - drawing.span.left_s) * scale
             there = worst.get(int(x / wide))
-            if there is None or order.index(tone) > order.index(there[0]):
+            if there is None or TONES.index(tone) > TONES.index(there[0]):
                 worst[int(x / wide)] = (tone, x)
             if flag.end_s is not None:
-                shade = QColor(tones[tone])
+                shade = QColor(colours.tone(tone))
                 shade.setAlpha(36)
                 painter.fillRect(QRectF(x, area.top(), (flag.end_s - flag.utc_s) * scale, area.height()), shade)
-        for tone, colour in tones.items():  # the worst last: nothing covers it
+        for tone in TONES:  # the worst last: nothing covers it
             places = [x for found, x in worst.values() if found == tone]
             if not places:
                 continue
-            pen = QPen(QColor(colour), 1.0, Qt.PenStyle.DotLine)
+            pen = QPen(QColor(colours.tone(tone)), 1.0, Qt.PenStyle.DotLine)
             pen.setCosmetic(True)
             painter.setPen(pen)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -295,7 +293,7 @@ class HistoryPlot(QWidget):
             for x in places:
                 shapes.addPolygon(_flag_shape(tone, x, area.top()))
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.fillPath(shapes, QColor(colour))
+            painter.fillPath(shapes, QColor(colours.tone(tone)))
 
     @staticmethod
     def _upright(x: float, area: QRectF) -> QLineF:

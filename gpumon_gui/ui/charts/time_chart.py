@@ -191,8 +191,7 @@ class TimeChart(QWidget):
 
     def _placed(self, band: Band) -> PlacedBand:
         colours = self._theme.colours
-        tones = {"good": colours.good, "attention": colours.attention, "bad": colours.bad, "info": colours.info}
-        colour = colours.muted if band.style is BandStyle.JUDGED else tones[band.tone]
+        colour = colours.muted if band.style is BandStyle.JUDGED else colours.tone(band.tone)
         start_s, end_s = band.start_utc_s - self._now_utc_s, band.end_utc_s - self._now_utc_s
         return PlacedBand(start_s, end_s, QColor(colours.faint if self._dimmed else colour), band.style)
 

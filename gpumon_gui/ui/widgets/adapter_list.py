@@ -184,10 +184,8 @@ def paint_line(painter: QPainter, area: QRect, theme: Theme, line: Line, spark: 
 
 def _paint_badge(painter: QPainter, theme: Theme, line: Line, right: int, top: int, metrics: QFontMetrics) -> int:
     colours = theme.colours
-    colour = {"bad": colours.bad, "attention": colours.attention, "info": colours.info}.get(line.mark, colours.muted)
-    back = {"bad": colours.bad_back, "attention": colours.attention_back, "info": colours.info_back}.get(
-        line.mark, colours.hover
-    )
+    colour = colours.tone(line.mark, colours.muted)
+    back = colours.tone_back(line.mark, colours.hover)
     width = metrics.horizontalAdvance(line.badge) + 2 * S
     area = QRectF(right - width, top, width, metrics.height() + 2)
     painter.save()

@@ -21,6 +21,12 @@ from gpumon_gui.ui.theme import RADIUS, XS, M, S, Text, Theme
 
 ICON = 18
 HEIGHT = 32
+#: The ring is for those who came by keyboard.
+BY_KEYBOARD = (
+    Qt.FocusReason.TabFocusReason,
+    Qt.FocusReason.BacktabFocusReason,
+    Qt.FocusReason.ShortcutFocusReason,
+)
 
 
 class FlatButton(QAbstractButton):
@@ -141,14 +147,10 @@ class FlatButton(QAbstractButton):
 
     # -- behaviour
 
-    _keyboard = False  # the ring is for those who came by keyboard
+    _keyboard = False
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        self._keyboard = event.reason() in (
-            Qt.FocusReason.TabFocusReason,
-            Qt.FocusReason.BacktabFocusReason,
-            Qt.FocusReason.ShortcutFocusReason,
-        )
+        self._keyboard = event.reason() in BY_KEYBOARD
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:

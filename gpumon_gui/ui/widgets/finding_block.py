@@ -1,139 +1,202 @@
-"""Knows: how the evidence and the advice of one finding are shown. Must not know: how it was found."""
+"""Knows: how the evidence and the advice of one finding are shown, copied and explained. Must not know: how it was
+found, where it is said."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QGridLayout, QLabel, QVBoxLayout, QWidget
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
-from gpumon_gui.diagnosis.finding import Finding
-from gpumon_gui.ui.theme import XS, L, M, Text, Theme
-from gpumon_gui.ui.widgets import watch_texts
+from gpumon_gui.ui.theme import XS, L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.command_box import CommandBox
 from gpumon_gui.ui.widgets.section import set_text, wrapped
+from gpumon_gui.ui.widgets.spoken_card import SpokenCard
+from gpumon_gui.ui.widgets.tab_order import put_behind
 
 #: From this width on evidence and advice stand side by side.
 _WIDE = 620
+#: Figures of so many letters need more room than what they are called.
+_LONG = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One piece of evidence: what it is called, its figure, and where and when it is from."""
+
+    name: str
+    figure: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A finding in words: ``code`` of its rule, ``steps`` are advice and the command to it (empty for none)."""
+
+    code: str
+    subject: str
+    evidence: tuple[Line, ...]
+    steps: tuple[tuple[str, str], ...]
 
 
 class FindingBlock(QWidget):
-    """Evidence with its figures, then what to do. New figures of the same finding change the texts alone, so that
-    nothing jumps and what is selected stays."""
+    """Evidence with its figures, what to do, and the way to how it was decided. New figures of the same finding change
+    the texts alone, so that nothing jumps and what is selected stays.
 
-    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+    ``has_columns``: where there is room, evidence and advice stand side by side. ``buttons`` is for
+    further buttons.
+
+    Signals:
+        help_wanted(str): how the rule with this code decides shall be shown.
+    """
+
+    help_wanted = Signal(str)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None, *, has_columns: bool = True) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._finding: Finding | None = None
+        self._has_columns = has_columns
+        self._shown: Shown | None = None
         self._built: tuple[object, ...] = ()
-        self._evidence = QWidget(self)
-        self._evidence_box = QVBoxLayout(self._evidence)
-        self._advice = QWidget(self)
-        self._advice_box = QVBoxLayout(self._advice)
-        for box in (self._evidence_box, self._advice_box):
-            box.setContentsMargins(0, 0, 0, 0)
+        self.evidence, self.advice = SpokenCard(theme, self, bare=True), SpokenCard(theme, self, bare=True)
+        self._boxes: list[QVBoxLayout] = []
+        self._heads: list[QLabel] = []
+        for part in (self.evidence, self.advice):
+            box = QVBoxLayout(part)
+            box.setContentsMargins(XS, XS, XS, XS)  # the ring stands around
             box.setSpacing(XS)
-        self._heads = [QLabel(self._evidence), QLabel(self._advice)]
-        for head, box in zip(self._heads, (self._evidence_box, self._advice_box), strict=True):
+            head = QLabel(part)
             head.setFont(theme.font(Text.STRONG))
             box.addWidget(head)
-        self._lines: list[tuple[QLabel, QLabel]] = []
+            self._boxes.append(box)
+            self._heads.append(head)
+        self._source = wrapped(theme, Text.CAPTION, muted=True, parent=self.evidence)
+        self._boxes[0].addWidget(self._source)
+        self._lines: list[tuple[QLabel, QLabel, QLabel]] = []
         self._steps: list[QLabel] = []
         self.commands: list[CommandBox] = []
         self._parts: list[QWidget] = []
-        self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom, self)
-        self._columns.setContentsMargins(0, 0, 0, 0)
-        self._columns.setSpacing(M)
-        self._columns.addWidget(self._evidence, 2, Qt.AlignmentFlag.AlignTop)
-        self._columns.addWidget(self._advice, 3, Qt.AlignmentFlag.AlignTop)
-
-    @property
-    def finding(self) -> Finding | None:
-        """What is on show."""
-        return self._finding
+        self.help_button = FlatButton(theme, "info", "", self, framed=True)
+        self.help_button.clicked.connect(self._on_help)
+        self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
+        self._columns.setSpacing(S)
+        self._columns.addWidget(self.evidence, 2, Qt.AlignmentFlag.AlignTop)
+        self._columns.addWidget(self.advice, 3, Qt.AlignmentFlag.AlignTop)
+        self.buttons = QHBoxLayout()
+        self.buttons.setContentsMargins(XS, 0, 0, 0)
+        self.buttons.setSpacing(S)
+        self.buttons.addWidget(self.help_button)
+        self.buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(S)
+        column.addLayout(self._columns)
+        column.addLayout(self.buttons)
+        self.retranslate()
 
     @property
     def text(self) -> str:
         """Everything it says, as lines of plain text."""
-        lines = [f"{name.text()}: {figure.text()}" for name, figure in self._lines]
-        steps = [step.text() for step in self._steps]
-        return "\n".join([*lines, *steps, *(box.command for box in self.commands)])
+        return "\n".join(text for text in (self._evidence_text(), self._advice_text()) if text)
 
-    def show_finding(self, finding: Finding) -> None:
+    def show_finding(self, shown: Shown) -> None:
         """Show a finding, or its newest figures."""
-        self._finding = finding
-        built = (
-            finding.code,
-            finding.subject,
-            tuple(one.what for one in finding.evidence),
-            tuple((bool(step.command), step.command) for step in finding.advice),
-        )
+        self._shown = shown
+        names, commands = tuple(one.name for one in shown.evidence), tuple(command for _text, command in shown.steps)
+        built = (shown.code, shown.subject, len(names), commands)
         if built != self._built:
             self._built = built
-            self._build(finding)
+            self._build(shown)
         self._write()
 
-    def set_wide(self, wide: bool) -> None:
-        """Evidence and advice side by side, or one below the other."""
-        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
-        if way != self._columns.direction():
-            self._columns.setDirection(way)
-            self._columns.setSpacing(L if wide else M)
-
+    @Slot()
     def retranslate(self) -> None:
-        """Write every text again."""
+        """Write every text again that is not the finding's."""
+        self._heads[0].setText(_("Evidence"))
+        self._heads[1].setText(_("What to do"))
+        self.help_button.set_text(_("How this was decided"))
+        for part in (self.evidence, self.advice):
+            part.setAccessibleDescription(_("Ctrl+C copies this text."))
         for box in self.commands:
             box.retranslate()
-        self._write()
 
     def _write(self) -> None:
-        finding = self._finding
-        if finding is None:
+        shown = self._shown
+        if shown is None:
             return
-        seconds = watch_texts.when(finding.evidence)
-        words = _("Evidence, of the last {time}").format(time=seconds) if seconds else _("Evidence")
-        set_text(self._heads[0], words)
-        set_text(self._heads[1], _("What to do"))
-        for (name, figure), one in zip(self._lines, finding.evidence, strict=True):
-            said, value = watch_texts.evidence(one)
-            set_text(name, said)
-            set_text(figure, value)
-        for number, (label, step) in enumerate(zip(self._steps, finding.advice, strict=True), start=1):
-            text = watch_texts.step(step)
+        sources = {one.source for one in shown.evidence}
+        common = sources.pop() if len(sources) == 1 else ""
+        set_text(self._source, common)
+        self._source.setVisible(bool(common))
+        for (name, figure, source), one in zip(self._lines, shown.evidence, strict=True):
+            set_text(name, one.name)
+            set_text(figure, one.figure)
+            set_text(source, "" if common else one.source)
+            source.setVisible(not common and bool(one.source))
+        for number, (label, (text, _command)) in enumerate(zip(self._steps, shown.steps, strict=True), start=1):
             set_text(label, f"{number}. {text}" if len(self._steps) > 1 else text)
+        for part, head, said in zip(
+            (self.evidence, self.advice), self._heads, (self._evidence_text(), self._advice_text()), strict=True
+        ):
+            part.set_spoken(said, f"{head.text()}. {said}")
 
-    def _build(self, finding: Finding) -> None:
+    def _evidence_text(self) -> str:
+        shown = self._shown
+        lines = [(f"{one.name}: {one.figure}", one.source) for one in shown.evidence] if shown is not None else []
+        return "\n".join(f"{said} ({source})" if source else said for said, source in lines)
+
+    def _advice_text(self) -> str:
+        steps = self._shown.steps if self._shown is not None else ()
+        return "\n".join(line for step in steps for line in step if line)
+
+    def _build(self, shown: Shown) -> None:
         for part in self._parts:
             part.hide()
             part.deleteLater()
         self._parts, self._lines, self._steps, self.commands = [], [], [], []
-        table = QWidget(self._evidence)
+        table = QWidget(self.evidence)
         grid = QGridLayout(table)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(M)
         grid.setVerticalSpacing(2)
-        grid.setColumnStretch(0, 3)
-        grid.setColumnStretch(1, 1)
-        for row, _one in enumerate(finding.evidence):
+        is_long = any(len(one.figure) > _LONG for one in shown.evidence)
+        grid.setColumnStretch(0, 2 if is_long else 3)
+        grid.setColumnStretch(1, 3 if is_long else 1)
+        for row in range(len(shown.evidence)):
             name = wrapped(self._theme, muted=True, parent=table)
             figure = wrapped(self._theme, parent=table)
-            grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(figure, row, 1, Qt.AlignmentFlag.AlignTop)
-            self._lines.append((name, figure))
-        self._evidence_box.addWidget(table)
+            source = wrapped(self._theme, Text.CAPTION, muted=True, parent=table)
+            grid.addWidget(name, 2 * row, 0, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(figure, 2 * row, 1, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(source, 2 * row + 1, 1, Qt.AlignmentFlag.AlignTop)
+            self._lines.append((name, figure, source))
+        self._boxes[0].insertWidget(1, table)
         self._parts.append(table)
-        self._evidence.setVisible(bool(finding.evidence))
-        for step in finding.advice:
-            label = wrapped(self._theme, parent=self._advice)
-            self._advice_box.addWidget(label)
+        self.evidence.setVisible(bool(shown.evidence))
+        for _text, command in shown.steps:
+            label = wrapped(self._theme, parent=self.advice)
+            self._boxes[1].addWidget(label)
             self._steps.append(label)
             self._parts.append(label)
-            if step.command:
-                box = CommandBox(self._theme, step.command, self._advice)
-                self._advice_box.addWidget(box)
+            if command:
+                box = CommandBox(self._theme, command, self.advice)
+                self._boxes[1].addWidget(box)
                 self.commands.append(box)
                 self._parts.append(box)
-        self._advice.setVisible(bool(finding.advice))
+        self.advice.setVisible(bool(shown.steps))
+        put_behind(self.evidence, self.advice, self.help_button)
+
+    @Slot()
+    def _on_help(self) -> None:
+        if self._shown is not None:
+            self.help_wanted.emit(self._shown.code)
 
     def resizeEvent(self, event: object) -> None:
         """One column or two."""
-        self.set_wide(self.width() >= _WIDE)
+        wide = self._has_columns and self.width() >= _WIDE
+        way = QBoxLayout.Direction.LeftToRight if wide else QBoxLayout.Direction.TopToBottom
+        if way != self._columns.direction():
+            self._columns.setDirection(way)
+            self._columns.setSpacing(L if wide else S)

@@ -1,4 +1,5 @@
-"""Knows: a card with a head that opens what belongs to it, made when it is opened first. Must not know: its content."""
+"""Knows: a head that opens and closes what belongs to it, as a card of its own or as a line among others.
+Must not know: its content."""
 
 from __future__ import annotations
 
@@ -13,8 +14,10 @@ from gpumon_gui.ui import icons
 from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.section import Card, paint_mark
+from gpumon_gui.ui.widgets.tab_order import put_behind
 
 _MARK = 16
+_SMALL_MARK = 14
 _CHEVRON = 14
 
 
@@ -52,10 +55,11 @@ class FoldHead(FlatButton):
         return self._badge
 
     def say(self, mark: str, title: str, line: str = "") -> None:
-        """What it says; ``mark`` as in :func:`paint_mark`."""
-        self._mark, self._line = mark, line
-        self.setText(title)
-        self.updateGeometry()
+        """What it says; ``mark`` as in :func:`paint_mark`, empty for none."""
+        if (mark, title, line) != (self._mark, self.text(), self._line):
+            self._mark, self._line = mark, line
+            self.setText(title)
+            self.updateGeometry()
         self._say_state()
 
     def set_badge(self, word: str, mark: str = "info") -> None:
@@ -66,7 +70,9 @@ class FoldHead(FlatButton):
     def _say_state(self, *_on: bool) -> None:
         state = _("expanded") if self.isChecked() else _("collapsed")
         parts = [part for part in (self.text(), self._line, self._badge) if part]
-        self.setAccessibleName(_("{name}, {state}").format(name=". ".join(parts), state=state))
+        spoken = _("{name}, {state}").format(name=". ".join(parts), state=state)
+        if spoken != self.accessibleName():
+            self.setAccessibleName(spoken)
         self.update()
 
     def _room(self, width: int) -> int:
@@ -98,7 +104,7 @@ class FoldHead(FlatButton):
         colours = self._theme.colours
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        self.paint_hover(painter)
+        self._paint_hover(painter)
         flags = int(Qt.TextFlag.TextWordWrap)
         left, room, top = L + _MARK + M, self._room(self.width()), S
         paint_mark(painter, QRectF(L, top + 1, _MARK, _MARK), self._mark, self._theme)
@@ -110,19 +116,21 @@ class FoldHead(FlatButton):
         painter.setFont(caption)
         painter.setPen(QColor(colours.muted))
         painter.drawText(QRectF(left, top + used.height() + 2, room, 10000), self._line_flags(self.width()), self._line)
-        middle = self.height() / 2
         right = self.width() - S - _CHEVRON
-        name = "collapse" if self.isChecked() else "expand"
-        icons.draw(painter, name, colours.muted, QRectF(right, middle - _CHEVRON / 2, _CHEVRON, _CHEVRON))
+        self._paint_chevron(painter, right)
         if self._badge:
-            tones = {"good": colours.good, "attention": colours.attention, "bad": colours.bad}
-            painter.setPen(QColor(tones.get(self._badge_mark, colours.info)))
+            painter.setPen(QColor(colours.tone(self._badge_mark, colours.info)))
             width = QFontMetrics(caption).horizontalAdvance(self._badge) + XS
             area = QRectF(right - S - width, 0, width, self.height())
             painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self._badge)
         painter.end()
 
-    def paint_hover(self, painter: QPainter) -> None:
+    def _paint_chevron(self, painter: QPainter, left: float) -> None:
+        name = "collapse" if self.isChecked() else "expand"
+        area = QRectF(left, (self.height() - _CHEVRON) / 2, _CHEVRON, _CHEVRON)
+        icons.draw(painter, name, self._theme.colours.muted, area)
+
+    def _paint_hover(self, painter: QPainter) -> None:
         """Pointer and focus."""
         colours = self._theme.colours
         rect = QRectF(self.rect()).adjusted(1, 1, -1, -1)
@@ -136,8 +144,46 @@ class FoldHead(FlatButton):
             painter.drawRoundedRect(rect, RADIUS, RADIUS)
 
 
+class FoldLine(FoldHead):
+    """Chevron, mark and one line of text, as wide as there is room; what does not fit stands in the tool tip."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.setFont(theme.font(Text.BODY))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def say(self, mark: str, title: str, line: str = "") -> None:
+        super().say(mark, title, line)
+        if self.toolTip() != title:
+            self.setToolTip(title)
+
+    def sizeHint(self) -> QSize:
+        return QSize(120, QFontMetrics(self.font()).height() + S + XS)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(60, self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._paint_hover(painter)
+        self._paint_chevron(painter, XS)
+        left = XS + _CHEVRON + S
+        if self._mark:
+            area = QRectF(left, (self.height() - _SMALL_MARK) / 2, _SMALL_MARK, _SMALL_MARK)
+            paint_mark(painter, area, self._mark, self._theme)
+            left += _SMALL_MARK + S
+        painter.setPen(QColor(self._theme.colours.text))
+        painter.setFont(self.font())
+        room = self.width() - left - XS
+        line = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
+        painter.drawText(QRectF(left, 0, room, self.height()), Qt.AlignmentFlag.AlignVCenter, line)
+        painter.end()
+
+
 class Fold(Card):
-    """``make_body`` is called with this card when it is opened for the first time.
+    """``make_body`` is called with this widget when it is opened for the first time. ``quiet``: one line among others
+    instead of a card.
 
     Signals:
         toggled(bool): opened or closed.
@@ -145,14 +191,23 @@ class Fold(Card):
 
     toggled = Signal(bool)
 
-    def __init__(self, theme: Theme, make_body: Callable[[QWidget], QWidget], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        make_body: Callable[[QWidget], QWidget],
+        parent: QWidget | None = None,
+        *,
+        quiet: bool = False,
+    ) -> None:
         super().__init__(theme, parent)
         self._make = make_body
+        self._is_quiet = quiet
         self.body: QWidget | None = None
-        self.head = FoldHead(theme, self)
+        self.head = FoldLine(theme, self) if quiet else FoldHead(theme, self)
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(1, 1, 1, 1)
-        self._column.setSpacing(0)
+        edge = 0 if quiet else 1
+        self._column.setContentsMargins(edge, edge, edge, edge)
+        self._column.setSpacing(XS if quiet else 0)
         self._column.addWidget(self.head)
         self.head.toggled.connect(self._on_toggled)
 
@@ -170,6 +225,11 @@ class Fold(Card):
         if on and self.body is None:
             self.body = self._make(self)
             self._column.addWidget(self.body)
+            put_behind(self.head, self.body)
         if self.body is not None:
             self.body.setVisible(on)
         self.toggled.emit(on)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self._is_quiet:
+            super().paintEvent(event)

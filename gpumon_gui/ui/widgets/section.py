@@ -113,13 +113,12 @@ class Mark(QWidget):
 def paint_mark(painter: QPainter, area: QRectF, kind: str, theme: Theme) -> None:
     """Paint a mark into ``area`` (square)."""
     colours = theme.colours
-    back = {"good": colours.good, "attention": colours.attention, "bad": colours.bad, "info": colours.info}
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.translate(area.topLeft())
     painter.scale(area.width() / 16, area.height() / 16)
     painter.setPen(Qt.PenStyle.NoPen)
-    painter.setBrush(QColor(back.get(kind, colours.faint)))
+    painter.setBrush(QColor(colours.tone(kind, colours.faint)))
     painter.drawEllipse(QRectF(0.5, 0.5, 15, 15))
     pen = QPen(QColor(colours.chart_back), 1.7)
     pen.setCapStyle(Qt.PenCapStyle.RoundCap)
@@ -196,6 +195,4 @@ class Banner(Card):
     def _recolour(self) -> None:
         colours = self._theme.colours
         kind = self._mark.kind
-        backs = {"good": colours.good_back, "attention": colours.attention_back, "bad": colours.bad_back}
-        lines = {"good": colours.good, "attention": colours.attention, "bad": colours.bad}
-        self.set_colours(backs.get(kind, colours.info_back), lines.get(kind, colours.info))
+        self.set_colours(colours.tone_back(kind, colours.info_back), colours.tone(kind, colours.info))

@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QPaintEve
 from PySide6.QtWidgets import QRadioButton, QWidget
 
 from gpumon_gui.ui.theme import RADIUS, XS, S, Theme
+from gpumon_gui.ui.widgets.button import BY_KEYBOARD
 
 #: Side of a box, in device-independent pixels.
 TICK: Final = 16
@@ -41,11 +42,7 @@ class Radio(QRadioButton):
         theme.changed.connect(self.update)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        self._by_keyboard = event.reason() in (
-            Qt.FocusReason.TabFocusReason,
-            Qt.FocusReason.BacktabFocusReason,
-            Qt.FocusReason.ShortcutFocusReason,
-        )
+        self._by_keyboard = event.reason() in BY_KEYBOARD
         super().focusInEvent(event)
 
     def sizeHint(self) -> QSize:

@@ -8,15 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QRectF, Qt, Signal, Slot
-from PySide6.QtGui import (
-    QAction,
-    QColor,
-    QFocusEvent,
-    QPainter,
-    QPaintEvent,
-    QPen,
-)
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -35,34 +28,30 @@ from gpumon_gui.diagnosis.finding import Finding
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.announce import announce
-from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
+from gpumon_gui.ui.theme import XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import SlimBar
 from gpumon_gui.ui.widgets.finding_block import FindingBlock
+from gpumon_gui.ui.widgets.fold import Fold
+from gpumon_gui.ui.widgets.help_page import show_help
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
-from gpumon_gui.ui.widgets.section import Banner, Card, Mark, set_text, wrapped
+from gpumon_gui.ui.widgets.section import Banner, Mark, set_text, wrapped
+from gpumon_gui.ui.widgets.spoken_card import SpokenCard
+from gpumon_gui.ui.widgets.tab_order import put_behind
 from gpumon_gui.ui.widgets.text import FixedLabel
-from gpumon_gui.ui.widgets.watch_fold import Fold
 
 Key = tuple[str, str]
-#: The ring is for those who came by keyboard.
-_BY_KEYBOARD = (
-    Qt.FocusReason.TabFocusReason,
-    Qt.FocusReason.BacktabFocusReason,
-    Qt.FocusReason.ShortcutFocusReason,
-)
 _RULES = {rule.code: rule for rule in RULES}
 #: Newest verdicts that are listed; more have passed by than anybody reads.
 _MOST_TURNS = 30
 
 
-class VerdictCard(Card):
+class VerdictCard(SpokenCard):
     """The sentence with its mark, what is still needed, and how the program ended."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
-        self._has_ring = False
         self.mark = Mark(theme, self)
         self.sentence = wrapped(theme, Text.SUBTITLE, parent=self)
         self.status = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
@@ -80,7 +69,6 @@ class VerdictCard(Card):
         row.addWidget(self.mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(column, 1)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a screen reader reads it as a whole
         theme.changed.connect(self._recolour)
 
     def show_watched(self, watched: Watched) -> None:
@@ -101,82 +89,61 @@ class VerdictCard(Card):
         over = watch_texts.ending(watched)
         set_text(self.ending, over)
         self.ending.setVisible(bool(over))
-        spoken = ". ".join(part.rstrip(".") for part in (text, status, needed, over) if part)
-        if spoken != self.accessibleName():
-            self.setAccessibleName(spoken)
+        self.set_spoken(". ".join(part.rstrip(".") for part in (text, status, needed, over) if part))
         self._recolour()
 
     @Slot()
     def _recolour(self) -> None:
-        colours = self._theme.colours
-        backs = {"good": colours.good_back, "attention": colours.attention_back, "bad": colours.bad_back}
-        lines = {"good": colours.good, "attention": colours.attention, "bad": colours.bad, "info": colours.info}
-        kind = self.mark.kind
-        back = colours.info_back if kind == "info" else backs.get(kind, colours.surface)
-        self.set_colours(back, lines.get(kind, colours.border))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self._has_ring = event.reason() in _BY_KEYBOARD
-        self.update()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
-        if self.hasFocus() and self._has_ring:
-            painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(2.5, 2.5, -2.5, -2.5), RADIUS - 2, RADIUS - 2)
-            painter.end()
+        colours, kind = self._theme.colours, self.mark.kind
+        self.set_colours(colours.tone_back(kind), colours.tone(kind))
 
 
-class _Lines(QWidget):
-    """Lines of text, one below the other."""
+class _Lines(Fold):
+    """A count, and opened lines of text, one below the other."""
 
     def __init__(self, theme: Theme) -> None:
-        super().__init__()
+        super().__init__(theme, self._make_body, quiet=True)
         self._label = wrapped(theme, parent=self)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(L + S, 0, 0, 0)
-        box.addWidget(self._label)
+        self._label.hide()
 
     @property
     def text(self) -> str:
         return self._label.text()
 
-    def set_lines(self, lines: Sequence[str]) -> None:
+    def say(self, count: str, lines: Sequence[str]) -> None:
+        self.setVisible(bool(lines))
+        self.head.say("", count)
         set_text(self._label, "\n".join(lines))
 
+    def _make_body(self, parent: QWidget) -> QWidget:
+        self._label.setContentsMargins(L + S, 0, 0, 0)
+        return self._label
 
-class _Other(QWidget):
+
+class _Other(Fold):
     """A further finding: closed it is a line, open it has its evidence and advice, and its part is marked."""
 
     opened = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.block = FindingBlock(theme)
-        inner = QWidget()
-        inside = QVBoxLayout(inner)
-        inside.setContentsMargins(L + S, 0, 0, S)
-        inside.addWidget(self.block)
-        self.fold = Fold(theme, inner, self)
-        box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(self.fold)
-        self.fold.toggled.connect(self._on_toggled)
+        super().__init__(theme, self._make_body, parent, quiet=True)
+        self.finding: Finding | None = None
+        self.block = FindingBlock(theme, self)
+        self.block.hide()
+        self.toggled.connect(self._on_opened)
 
     def show_finding(self, finding: Finding) -> None:
-        self.block.show_finding(finding)
-        self.fold.set_line(watch_texts.sentence(finding), watch_texts.tone(finding))
+        self.finding = finding
+        self.block.show_finding(watch_texts.shown(finding))
+        self.head.say(watch_texts.tone(finding), watch_texts.sentence(finding))
+
+    def _make_body(self, parent: QWidget) -> QWidget:
+        self.block.setContentsMargins(L + S, 0, 0, S)
+        return self.block
 
     @Slot(bool)
-    def _on_toggled(self, on: bool) -> None:
-        self.opened.emit(self.block.finding if on else None)
+    def _on_opened(self, on: bool) -> None:
+        self.opened.emit(self.finding if on else None)
 
 
 class WatchPanel(QWidget):
@@ -216,13 +183,13 @@ class WatchPanel(QWidget):
         self.notice = Banner(theme, self)
 
         self.block = FindingBlock(theme)
+        self.block.help_wanted.connect(self._on_help)
         self._others: list[_Other] = []
         self._others_head = wrapped(theme, Text.STRONG)
         self._others_box = QVBoxLayout()
         self._others_box.setContentsMargins(0, 0, 0, 0)
         self._others_box.setSpacing(0)
-        self._turn_lines, self._open_lines = _Lines(theme), _Lines(theme)
-        self.turns, self.not_evaluated = Fold(theme, self._turn_lines), Fold(theme, self._open_lines)
+        self.turns, self.not_evaluated = _Lines(theme), _Lines(theme)
         body = QWidget()
         column = QVBoxLayout(body)
         column.setContentsMargins(L, XS, L, M)
@@ -288,12 +255,12 @@ class WatchPanel(QWidget):
     @property
     def turn_text(self) -> str:
         """The verdicts so far, newest first."""
-        return self._turn_lines.text
+        return self.turns.text
 
     @property
     def open_text(self) -> str:
         """What could not be judged."""
-        return self._open_lines.text
+        return self.not_evaluated.text
 
     def watched(self) -> Watched | None:
         """What is known of the program on show."""
@@ -370,7 +337,7 @@ class WatchPanel(QWidget):
         finding = watch_texts.said(verdict) if verdict is not None and watch_texts.has_said(verdict) else None
         self.block.setVisible(finding is not None)
         if finding is not None:
-            self.block.show_finding(finding)
+            self.block.show_finding(watch_texts.shown(finding))
         self._show_others(verdict, finding)
         self._show_turns(verdict)
         self._show_not_evaluated(verdict)
@@ -399,33 +366,31 @@ class WatchPanel(QWidget):
         while len(self._others) < len(others):
             other = _Other(self._theme, self)
             other.opened.connect(self._on_other)
+            other.block.help_wanted.connect(self._on_help)
+            put_behind(self._others[-1] if self._others else self.block, other)
             self._others.append(other)
             self._others_box.addWidget(other)
         for other, finding in zip(self._others, others, strict=False):
-            if other.block.finding is None or other.block.finding.code != finding.code:
-                other.fold.set_open(False)
+            if other.finding is None or other.finding.code != finding.code:
+                other.set_open(False)
             other.show_finding(finding)
             other.show()
         for other in self._others[len(others) :]:
-            other.fold.set_open(False)
+            other.set_open(False)
             other.hide()
         self._others_head.setVisible(bool(others))
 
     def _show_turns(self, verdict: Verdict | None) -> None:
         turns = verdict.history[-_MOST_TURNS:] if verdict is not None else ()
         lines = [f"{moments.clock(turn.utc_s)}  {watch_texts.sentence(turn.finding)}" for turn in reversed(turns)]
-        self.turns.setVisible(bool(lines))
         count = ngettext("{count} verdict so far", "{count} verdicts so far", len(lines)).format(count=len(lines))
-        self.turns.set_line(count)
-        self._turn_lines.set_lines(lines)
+        self.turns.say(count, lines)
 
     def _show_not_evaluated(self, verdict: Verdict | None) -> None:
         entries = verdict.behaviour.diagnosis.not_evaluated if verdict is not None else ()
         texts = dict.fromkeys(watch_texts.not_evaluated(one, _RULES) for one in entries)
-        self.not_evaluated.setVisible(bool(texts))
         count = ngettext("{count} cause could not be judged", "{count} causes could not be judged", len(texts))
-        self.not_evaluated.set_line(count.format(count=len(texts)))
-        self._open_lines.set_lines(list(texts))
+        self.not_evaluated.say(count.format(count=len(texts)), list(texts))
 
     def _announce(self) -> None:
         """A screen reader hears a verdict that is another one, when it has nothing more urgent to say."""
@@ -453,9 +418,13 @@ class WatchPanel(QWidget):
     def _on_other(self, finding: Finding | None) -> None:
         if finding is not None:
             for other in self._others:  # one at a time: its part is the one that is marked
-                if other.block.finding is not finding and other.fold.is_open:
-                    other.fold.set_open(False)
+                if other.finding is not finding and other.is_open:
+                    other.set_open(False)
         self._mark(None if finding is None else (finding.code, finding.subject))
+
+    @Slot(str)
+    def _on_help(self, code: str) -> None:
+        show_help(self._theme, code, self)
 
     @Slot(QAction)
     def _on_menu(self, action: QAction) -> None:

@@ -12,11 +12,12 @@ from gpumon_gui.core.formatters import took
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.behaviour.spans import STEADY
 from gpumon_gui.diagnosis.behaviour.watcher import Verdict
-from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated, Severity, Step
+from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated, Severity
 from gpumon_gui.diagnosis.report import fact_words, words
 from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.charts.bands import Band, BandStyle
+from gpumon_gui.ui.widgets.finding_block import Line, Shown
 
 #: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
 _WORKS = 0.5
@@ -127,20 +128,26 @@ def ending(watched: Watched) -> str:
     return text
 
 
-def evidence(one: Evidence) -> tuple[str, str]:
-    """What it is called, and its figure."""
-    return fact_words.label(one.what), printable(fact_words.said(one))
+def shown(finding: Finding) -> Shown:
+    """What is shown of a finding."""
+    return Shown(
+        finding.code,
+        finding.subject,
+        tuple(
+            Line(fact_words.label(one.what), printable(fact_words.said(one)), _source(one)) for one in finding.evidence
+        ),
+        tuple((printable(_(step.text).format(**step.values)), step.command) for step in finding.advice),
+    )
 
 
-def when(findings: tuple[Evidence, ...]) -> str:
-    """How long a time the figures are from: ``30 s``; empty when none says one."""
-    times = ((one.start_utc_s, one.end_utc_s) for one in findings)
-    return next((took(end - start) for start, end in times if start is not None and end is not None), "")
-
-
-def step(one: Step) -> str:
-    """One step of advice."""
-    return printable(_(one.text).format(**one.values))
+def _source(one: Evidence) -> str:
+    """``nvidia-smi · 14:03:22 – 14:03:52``."""
+    parts = [printable(fact_words.place({"source": one.origin.source}))]
+    if one.start_utc_s is not None and one.end_utc_s is not None:
+        parts.append(f"{moments.clock(one.start_utc_s)} – {moments.clock(one.end_utc_s)}")
+    elif one.origin.time_utc_s is not None:
+        parts.append(moments.clock(one.origin.time_utc_s))
+    return " · ".join(parts)
 
 
 def not_evaluated(entry: NotEvaluated, rules: Mapping[str, Rule]) -> str:

@@ -1,4 +1,4 @@
-"""Knows: one finding: its head, and opened its evidence, advice and what follows from it. Must not know: rules."""
+"""Knows: one finding of a report: its head; opened, what proves it and what follows from it. Must not know: rules."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QDateTime, Qt, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.compare import Change
 from gpumon_gui.diagnosis.report import fact_words, text
 from gpumon_gui.ui import moments
-from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.theme import XL, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
-from gpumon_gui.ui.widgets.command_box import CommandBox
+from gpumon_gui.ui.widgets.finding_block import FindingBlock, Line, Shown
 from gpumon_gui.ui.widgets.fold import Fold
 from gpumon_gui.ui.widgets.section import wrapped
 from gpumon_gui.ui.wizard.words import MARK
@@ -46,6 +46,7 @@ class FindingCard(Fold):
 
     help_wanted = Signal(str)
     check_wanted = Signal(str)
+    block: FindingBlock  #: once it was opened
 
     def __init__(
         self,
@@ -64,7 +65,6 @@ class FindingCard(Fold):
         self._changes = changes
         self._about = about
         self._can_check = can_check
-        self.commands: list[CommandBox] = []
         self.symptom_cards: list[FindingCard] = []
         line = text.status({**finding, "symptom_of": None}) + about(str(finding["subject"]))
         self.head.say(MARK.get(finding["severity"], "info"), finding["title"], line)
@@ -80,79 +80,38 @@ class FindingCard(Fold):
         """What it is about."""
         return str(self.finding["subject"])
 
+    @property
+    def help_button(self) -> FlatButton:
+        """Leads to how it was decided; once it was opened."""
+        return self.block.help_button
+
     def _make_body(self, parent: QWidget) -> QWidget:
         body = QWidget(parent)
         column = QVBoxLayout(body)
-        column.setContentsMargins(L + 16 + M, 0, L, M)
+        column.setContentsMargins(L + 16 + M - XS, 0, L, M)
         column.setSpacing(S)
-        if self.finding["evidence"]:
-            column.addWidget(self._title(_("Evidence"), body))
-            column.addLayout(self._evidence(body))
-        if self.finding["advice"]:
-            column.addSpacing(S)
-            column.addWidget(self._title(_("What to do"), body))
-            for step in self.finding["advice"]:
-                self._add_step(column, step, body)
+        block = self.block = FindingBlock(self._theme, body, has_columns=False)
+        block.show_finding(in_words(self.finding))
+        block.help_wanted.connect(self.help_wanted)
+        if self._can_check:
+            self.check_button = FlatButton(self._theme, "", _("Check this again"), block, framed=True)
+            self.check_button.clicked.connect(self._on_check)
+            block.buttons.insertWidget(1, self.check_button)
+        column.addWidget(block)
         if self._symptoms:
             column.addSpacing(S)
-            column.addWidget(self._title(_("This follows from it"), body))
-            for symptom in self._symptoms:
-                card = FindingCard(
-                    self._theme, symptom, (), self._changes, body, about=self._about, can_check=self._can_check
-                )
-                card.help_wanted.connect(self.help_wanted)
-                card.check_wanted.connect(self.check_wanted)
-                self.symptom_cards.append(card)
-                column.addWidget(card)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(S)
-        self.help_button = FlatButton(self._theme, "info", _("How this was decided"), body, framed=True)
-        self.help_button.clicked.connect(self._on_help)
-        buttons.addWidget(self.help_button)
-        if self._can_check:
-            self.check_button = FlatButton(self._theme, "", _("Check this again"), body, framed=True)
-            self.check_button.clicked.connect(self._on_check)
-            buttons.addWidget(self.check_button)
-        buttons.addStretch(1)
-        column.addSpacing(S)
-        column.addLayout(buttons)
+            title = QLabel(_("This follows from it"), body)
+            title.setFont(self._theme.font(Text.STRONG))
+            column.addWidget(title)
+        for symptom in self._symptoms:
+            card = FindingCard(
+                self._theme, symptom, (), self._changes, body, about=self._about, can_check=self._can_check
+            )
+            card.help_wanted.connect(self.help_wanted)
+            card.check_wanted.connect(self.check_wanted)
+            self.symptom_cards.append(card)
+            column.addWidget(card)
         return body
-
-    def _title(self, words: str, parent: QWidget) -> QLabel:
-        label = QLabel(words, parent)
-        label.setFont(self._theme.font(Text.STRONG))
-        return label
-
-    def _evidence(self, parent: QWidget) -> QGridLayout:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(L)
-        grid.setVerticalSpacing(2)
-        grid.setColumnStretch(1, 3)
-        for row, evidence in enumerate(self.finding["evidence"]):
-            what = QLabel(printable(fact_words.label(str(evidence["what"]))), parent)
-            what.setTextFormat(Qt.TextFormat.PlainText)
-            what.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-            value = wrapped(self._theme, parent=parent)
-            value.setText(_shown_value(evidence))
-            source = wrapped(self._theme, Text.CAPTION, muted=True, parent=parent)
-            source.setText(_source(evidence))
-            grid.addWidget(what, 2 * row, 0, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(value, 2 * row, 1)
-            grid.addWidget(source, 2 * row + 1, 1)
-        return grid
-
-    def _add_step(self, column: QVBoxLayout, step: Mapping[str, Any], parent: QWidget) -> None:
-        label = wrapped(self._theme, parent=parent)
-        label.setText(str(step["text"]))
-        column.addWidget(label)
-        if step["command"]:
-            box = CommandBox(self._theme, str(step["command"]), parent)
-            self.commands.append(box)
-            column.addWidget(box)
-
-    @Slot()
-    def _on_help(self) -> None:
-        self.help_wanted.emit(self.code)
 
     @Slot()
     def _on_check(self) -> None:
@@ -179,6 +138,19 @@ class GoneCard(Fold):
         column.setContentsMargins(XL + L, 0, L, M)
         column.addWidget(label)
         return body
+
+
+def in_words(finding: Mapping[str, Any]) -> Shown:
+    """What is shown of a finding of a report."""
+    return Shown(
+        str(finding["code"]),
+        str(finding["subject"]),
+        tuple(
+            Line(printable(fact_words.label(str(one["what"]))), _shown_value(one), _source(one))
+            for one in finding["evidence"]
+        ),
+        tuple((str(step["text"]), str(step["command"] or "")) for step in finding["advice"]),
+    )
 
 
 def _shown_value(evidence: Mapping[str, Any]) -> str:

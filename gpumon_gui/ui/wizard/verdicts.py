@@ -6,11 +6,12 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpumon_gui.ui.theme import L, M, Text, Theme
-from gpumon_gui.ui.widgets.section import Card, Mark, wrapped
+from gpumon_gui.ui.widgets.section import Mark, wrapped
+from gpumon_gui.ui.widgets.spoken_card import SpokenCard
 from gpumon_gui.ui.wizard.words import VERDICT_MARK
 
 
-class VerdictBanner(Card):
+class VerdictBanner(SpokenCard):
     """The verdict's sentence, and below it both sides: what the framework says, what was seen."""
 
     def __init__(self, theme: Theme, verdict: str, text: str, parent: QWidget | None = None) -> None:
@@ -36,14 +37,11 @@ class VerdictBanner(Card):
         row.setSpacing(M)
         row.addWidget(self._mark, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(texts, 1)
-        self.setAccessibleName(text)
+        self.set_spoken(text)
         theme.changed.connect(self._recolour)
         self._recolour()
 
     @Slot()
     def _recolour(self) -> None:
-        colours = self._theme.colours
-        backs = {"good": colours.good_back, "attention": colours.attention_back, "bad": colours.bad_back}
-        lines = {"good": colours.good, "attention": colours.attention, "bad": colours.bad}
-        kind = self._mark.kind
-        self.set_colours(backs.get(kind, colours.info_back if kind == "info" else ""), lines.get(kind, ""))
+        colours, kind = self._theme.colours, self._mark.kind
+        self.set_colours(colours.tone_back(kind), "" if kind == "info" else colours.tone(kind))

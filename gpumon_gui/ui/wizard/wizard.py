@@ -20,10 +20,10 @@ from gpumon_gui.diagnosis.checking import Step
 from gpumon_gui.ui.theme import L, S, Text, Theme
 from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.help_page import HelpPage
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.wizard.choose_page import ChoosePage
 from gpumon_gui.ui.wizard.findings_page import FindingsPage
-from gpumon_gui.ui.wizard.help_page import HelpPage
 from gpumon_gui.ui.wizard.report_page import ReportPage
 from gpumon_gui.ui.wizard.running_page import RunningPage
 

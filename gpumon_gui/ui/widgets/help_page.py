@@ -1,11 +1,11 @@
 """Knows: the page behind a finding: what is looked for, why, how it is decided, when that is wrong, what to do.
-Must not know: any one rule."""
+Must not know: any one rule, who asks."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report.words import HELP
@@ -15,7 +15,9 @@ from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import set_text, wrapped
-from gpumon_gui.ui.wizard.choose_page import WIDEST
+
+WIDEST = 860
+_WINDOW = (640, 560)
 
 
 class HelpPage(QWidget):
@@ -79,6 +81,7 @@ class HelpPage(QWidget):
         self._code.setText(self._rule.code)
         for name, _title in HELP:
             set_text(self._texts[name], _(getattr(self._rule.help, name)))
+        self.area.setAccessibleName(self.text)
         while (item := self._links.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -94,3 +97,27 @@ class HelpPage(QWidget):
     @Slot()
     def _on_link(self) -> None:
         QDesktopServices.openUrl(QUrl(self.sender().objectName()))
+
+
+class HelpWindow(QDialog):
+    """The page in a window of its own, beside what it explains."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.page = HelpPage(theme, self)
+        box = QVBoxLayout(self)
+        box.setContentsMargins(0, M, 0, 0)
+        box.addWidget(self.page)
+        self.setWindowTitle(_("How this was decided"))
+        self.resize(*_WINDOW)
+
+
+def show_help(theme: Theme, code: str, parent: QWidget) -> None:
+    """Show the page of a code beside ``parent``, in the window that is open already if there is one."""
+    window = parent.findChild(HelpWindow) or HelpWindow(theme, parent)
+    window.page.show_rule(code)
+    window.show()
+    window.raise_()
+    window.activateWindow()
+    window.page.setFocus(Qt.FocusReason.OtherFocusReason)
