@@ -40,8 +40,9 @@ from gpumon_gui.history.reading import HistoryReader, Span
 from gpumon_gui.history.retention import HistoryOptions
 from gpumon_gui.history.schema import DAY_S, HOUR_S, LEVELS
 from gpumon_gui.history.store import HistoryStore
-from gpumon_gui.ui.pages.history import RANGES, HistoryPage
+from gpumon_gui.ui.pages.history import HistoryPage
 from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.history_asking import RANGES
 from tests.benchmarks.bench_gui_pause import BUDGET_MS, PauseMeter
 from tests.qt.samples import device_values, make_device, make_info, make_sample
 
@@ -207,21 +208,21 @@ def pauses(path: Path, folder: Path, seconds: float, gpus: int) -> int:
     rng = np.random.default_rng(5)
 
     def cards() -> list[Callable[[], object]]:
-        page.set_range(30 * DAY_S)
-        return [partial(page.select, device) for device in page.devices()]
+        page.asked.set_range(30 * DAY_S)
+        return [partial(page.asked.select, device) for device in page.asked.devices]
 
     def hover() -> list[Callable[[], object]]:
-        span = page.span
+        span = page.asked.span
         return [partial(page.stack.set_cursor_at, span.left_s + n / 60 * span.length_s) for n in range(60)]
 
     def written() -> list[Callable[[], object]]:
         # An hour of samples in a few seconds: four stretches end, each with all cards.
         return [partial(window.writer.offer, sample_of(1_800_000_000 + 4 * n, gpus, rng)) for n in range(900)]
 
-    ranges = [partial(page.set_range, seconds) for _round in range(3) for seconds, _label in RANGES]
+    ranges = [partial(page.asked.set_range, seconds) for _round in range(3) for seconds, _label in RANGES]
     zoom = [partial(page.stack.zoom, factor) for factor in (*[1.3] * 25, *[1 / 1.3] * 25)]
-    compare = [partial(page.compare, name) for name in ("week", "previous", "")]
-    table = [partial(page.export, folder / f"a.{form.value}", form) for form in ExportForm]
+    compare = [partial(page.asked.compare, name) for name in ("week", "previous", "")]
+    table = [partial(page.saving.export, folder / f"a.{form.value}", form) for form in ExportForm]
     works: tuple[tuple[str, Callable[[], list[Callable[[], object]]]], ...] = (
         ("quiet", list),
         ("ranges, 1 h to 1 year", lambda: [*ranges]),

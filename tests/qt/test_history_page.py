@@ -116,7 +116,7 @@ def make_history(clock: FakeClock) -> Iterator[Callable[..., History]]:
 def filled(page: HistoryPage, month: Path, make_history: Callable[..., History], qtbot: QtBot) -> HistoryPage:
     """The page over four days of two cards, read only."""
     page.set_history(make_history(month, is_written=False))
-    page.set_range(DAY_S)
+    page.asked.set_range(DAY_S)
     wait_for(page, qtbot)
     return page
 
@@ -125,8 +125,8 @@ def wait_for(page: HistoryPage, qtbot: QtBot) -> None:
     """Until what is on show is the answer to what was asked."""
 
     def is_there() -> bool:
-        span, reading = page.span, page.reading
-        return reading is not None and not page._is_asking and abs(reading.span.left_s - span.left_s) < 2.0
+        span, reading = page.asked.span, page.asked.reading
+        return reading is not None and not page.asked.is_asking and abs(reading.span.left_s - span.left_s) < 2.0
 
     qtbot.waitUntil(is_there, timeout=PATIENCE_MS)
     settle()
@@ -177,25 +177,25 @@ def trigger(page: HistoryPage, menu: str, text: str) -> None:
 
 
 def test_a_day_of_the_first_card_is_shown_with_its_figures(filled: HistoryPage) -> None:
-    assert filled.device is not None
-    assert filled.device.name == "NVIDIA H200"
-    assert filled.device_button.text() == "GPU 0"
-    assert filled.shown_metrics == ("gpu_utilization", "memory_used_bytes", "power_w", "temperature_c")
-    reading = filled.reading
+    assert filled.asked.device is not None
+    assert filled.asked.device.name == "NVIDIA H200"
+    assert filled.head.device_button.text() == "GPU 0"
+    assert filled.figures.shown_metrics == ("gpu_utilization", "memory_used_bytes", "power_w", "temperature_c")
+    reading = filled.asked.reading
     assert reading is not None
     assert abs(reading.span.length_s - DAY_S) < 2
     power = reading.figures["power_w"]
     assert 30 <= power.low <= power.mean <= power.high < 800
-    said = filled.readout.text()
+    said = filled.figures.readout.text()
     assert "In this span" in said
     assert "Energy" in said
     assert "kWh" in said
     assert "mean" in filled.stack.charts["power_w"].figure.text
     assert "GPU 0 Power: mean" in filled.stack.charts["power_w"].accessibleName()
     assert filled.stack.accessibleName().startswith("History of GPU 0, ")
-    assert filled.size_label.text.startswith("History: ")
-    assert "since" in filled.size_label.text
-    assert filled.delete_button.isHidden()  # this file is only looked at
+    assert filled.foot.size_label.text.startswith("History: ")
+    assert "since" in filled.foot.size_label.text
+    assert filled.foot.delete_button.isHidden()  # this file is only looked at
 
 
 def test_curve_band_and_axis_are_drawn(filled: HistoryPage) -> None:
@@ -211,29 +211,29 @@ def test_curve_band_and_axis_are_drawn(filled: HistoryPage) -> None:
 
 def test_a_gap_is_a_gap(filled: HistoryPage, qtbot: QtBot, demo: ModuleType) -> None:
     """While the machine was off nothing is drawn, and the cross-hair says so."""
-    filled.set_range(7 * DAY_S)
+    filled.asked.set_range(7 * DAY_S)
     wait_for(filled, qtbot)
-    series = filled.reading.series["power_w"]  # type: ignore[union-attr]
+    series = filled.asked.reading.series["power_w"]  # type: ignore[union-attr]
     assert np.isnan(series.mean).any()
     off = [at for at in np.arange(NOW_S - DAYS * DAY_S, NOW_S, 600.0) if demo.asleep(np.array([at]))[0]]
     filled.stack.set_cursor_at(float(off[len(off) // 2]))
-    assert "Power	—" in filled.readout.text()
+    assert "Power	—" in filled.figures.readout.text()
 
 
 def test_another_device_and_other_charts(filled: HistoryPage, qtbot: QtBot) -> None:
     trigger(filled, "device", "GPU 1")
     wait_for(filled, qtbot)
-    assert filled.device_button.text() == "GPU 1"
+    assert filled.head.device_button.text() == "GPU 1"
     trigger(filled, "metrics", "SM activity")
-    assert filled.shown_metrics[-1] == "sm_activity"
+    assert filled.figures.shown_metrics[-1] == "sm_activity"
     trigger(filled, "metrics", "Power")
-    assert "power_w" not in filled.shown_metrics
+    assert "power_w" not in filled.figures.shown_metrics
     trigger(filled, "device", "CPU and memory")
     wait_for(filled, qtbot)
-    assert list(filled.shown_metrics) == ["cpu_utilization", "ram_used_bytes"]
+    assert list(filled.figures.shown_metrics) == ["cpu_utilization", "ram_used_bytes"]
     trigger(filled, "device", "GPU 0")
     wait_for(filled, qtbot)
-    assert filled.shown_metrics[-1] == "sm_activity"  # the choice is kept
+    assert filled.figures.shown_metrics[-1] == "sm_activity"  # the choice is kept
 
 
 def test_what_has_no_value_cannot_be_chosen(filled: HistoryPage) -> None:
@@ -248,32 +248,32 @@ def test_what_has_no_value_cannot_be_chosen(filled: HistoryPage) -> None:
 
 
 def test_each_range_is_shown(filled: HistoryPage, qtbot: QtBot) -> None:
-    for button in filled.range_choice._group.buttons():
+    for button in filled.head.range_choice._group.buttons():
         QTest.mouseClick(button, Qt.MouseButton.LeftButton)
         wait_for(filled, qtbot)
-        seconds = filled.range_choice._group.id(button)
-        assert abs(filled.span.length_s - seconds) < 1
-        assert not filled.now_button.isEnabled()
+        seconds = filled.head.range_choice._group.id(button)
+        assert abs(filled.asked.span.length_s - seconds) < 1
+        assert not filled.head.now_button.isEnabled()
 
 
 def test_the_wheel_zooms_at_the_pointer(filled: HistoryPage, qtbot: QtBot) -> None:
-    before = filled.span
+    before = filled.asked.span
     at_s = filled.stack.utc_at(place(filled, 0.25).x())
     wheel(filled, 0.25, 3)
     wait_for(filled, qtbot)
-    after = filled.span
+    after = filled.asked.span
     assert after.length_s == pytest.approx(before.length_s / 1.3**3, rel=1e-6)
     assert filled.stack.utc_at(place(filled, 0.25).x()) == pytest.approx(at_s, abs=before.length_s / 1000)
     wheel(filled, 0.25, -3)
     wait_for(filled, qtbot)
-    assert filled.span.length_s == pytest.approx(before.length_s, rel=1e-6)
+    assert filled.asked.span.length_s == pytest.approx(before.length_s, rel=1e-6)
 
 
 def test_shift_and_wheel_pan(filled: HistoryPage, qtbot: QtBot) -> None:
-    before = filled.span
+    before = filled.asked.span
     wheel(filled, 0.5, 1, Qt.KeyboardModifier.ShiftModifier)
     wait_for(filled, qtbot)
-    assert filled.span.left_s == pytest.approx(before.left_s - before.length_s / 8, abs=1)
+    assert filled.asked.span.left_s == pytest.approx(before.left_s - before.length_s / 8, abs=1)
 
 
 def test_a_drag_zooms_to_the_part_and_a_double_click_goes_back(filled: HistoryPage, qtbot: QtBot) -> None:
@@ -284,75 +284,75 @@ def test_a_drag_zooms_to_the_part_and_a_double_click_goes_back(filled: HistoryPa
     QTest.mouseMove(canvas, place(filled, 0.6))
     QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=place(filled, 0.6))
     wait_for(filled, qtbot)
-    assert filled.span.left_s == pytest.approx(left_s, abs=60)
-    assert filled.span.right_s == pytest.approx(right_s, abs=60)
-    assert filled.now_button.isEnabled()
-    assert filled.range_choice._group.checkedButton() is None  # none of the ranges is on show
+    assert filled.asked.span.left_s == pytest.approx(left_s, abs=60)
+    assert filled.asked.span.right_s == pytest.approx(right_s, abs=60)
+    assert filled.head.now_button.isEnabled()
+    assert filled.head.range_choice._group.checkedButton() is None  # none of the ranges is on show
     QTest.mouseDClick(canvas, Qt.MouseButton.LeftButton, pos=place(filled, 0.5))
     wait_for(filled, qtbot)
-    assert filled.range_choice._group.checkedId() == DAY_S
-    assert filled.span.length_s == DAY_S
-    assert not filled.now_button.isEnabled()
+    assert filled.head.range_choice._group.checkedId() == DAY_S
+    assert filled.asked.span.length_s == DAY_S
+    assert not filled.head.now_button.isEnabled()
 
 
 def test_shift_and_drag_pan(filled: HistoryPage, qtbot: QtBot) -> None:
-    before = filled.span
+    before = filled.asked.span
     canvas, shift = filled.stack.canvas, Qt.KeyboardModifier.ShiftModifier
     QTest.mousePress(canvas, Qt.MouseButton.LeftButton, shift, place(filled, 0.25))
     QTest.mouseMove(canvas, place(filled, 0.5))
     QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, shift, place(filled, 0.5))
     wait_for(filled, qtbot)
-    assert filled.span.left_s == pytest.approx(before.left_s - before.length_s / 4, abs=before.length_s / 200)
+    assert filled.asked.span.left_s == pytest.approx(before.left_s - before.length_s / 4, abs=before.length_s / 200)
 
 
 def test_everything_by_keyboard(filled: HistoryPage, qtbot: QtBot) -> None:
     stack = filled.stack
     stack.setFocus(Qt.FocusReason.TabFocusReason)
-    day = filled.span
+    day = filled.asked.span
     QTest.keyClick(stack, Qt.Key.Key_Plus)
     wait_for(filled, qtbot)
-    assert filled.span.length_s == pytest.approx(day.length_s / 1.3)
+    assert filled.asked.span.length_s == pytest.approx(day.length_s / 1.3)
     QTest.keyClick(stack, Qt.Key.Key_Minus)
     wait_for(filled, qtbot)
-    assert filled.span.length_s == pytest.approx(day.length_s)
+    assert filled.asked.span.length_s == pytest.approx(day.length_s)
     QTest.keyClick(stack, Qt.Key.Key_Left)
     wait_for(filled, qtbot)
-    assert filled.span.right_s == pytest.approx(day.right_s - day.length_s / 8, abs=2)
+    assert filled.asked.span.right_s == pytest.approx(day.right_s - day.length_s / 8, abs=2)
     QTest.keyClick(stack, Qt.Key.Key_PageUp)
     wait_for(filled, qtbot)
     QTest.keyClick(stack, Qt.Key.Key_Home)
     wait_for(filled, qtbot)
-    assert filled.span.left_s == pytest.approx(NOW_S - DAYS * DAY_S, abs=2)
+    assert filled.asked.span.left_s == pytest.approx(NOW_S - DAYS * DAY_S, abs=2)
     QTest.keyClick(stack, Qt.Key.Key_Right)
     wait_for(filled, qtbot)
     QTest.keyClick(stack, Qt.Key.Key_End)
     wait_for(filled, qtbot)
-    assert filled.span.right_s == pytest.approx(NOW_S, abs=2)
+    assert filled.asked.span.right_s == pytest.approx(NOW_S, abs=2)
     QTest.keyClick(stack, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert stack.cursor_s == pytest.approx((filled.span.left_s + filled.span.right_s) / 2)
+    assert stack.cursor_s == pytest.approx((filled.asked.span.left_s + filled.asked.span.right_s) / 2)
     QTest.keyClick(stack, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
-    assert (stack.cursor_s or 0.0) > (filled.span.left_s + filled.span.right_s) / 2
+    assert (stack.cursor_s or 0.0) > (filled.asked.span.left_s + filled.asked.span.right_s) / 2
     assert "Power" in stack.accessibleDescription()
     QTest.keyClick(stack, Qt.Key.Key_Escape)
     assert stack.cursor_s is None
     QTest.keyClick(stack, Qt.Key.Key_Plus)
     QTest.keyClick(stack, Qt.Key.Key_Backspace)
     wait_for(filled, qtbot)
-    assert filled.span.length_s == DAY_S
+    assert filled.asked.span.length_s == DAY_S
 
 
 def test_tab_reaches_every_control(filled: HistoryPage, window: MainWindow) -> None:
-    filled.device_button.setFocus(Qt.FocusReason.TabFocusReason)
+    filled.head.device_button.setFocus(Qt.FocusReason.TabFocusReason)
     reached = set()
     for _step in range(60):
         reached.add(window.focusWidget())
         QTest.keyClick(window.focusWidget(), Qt.Key.Key_Tab)
     for widget in (
-        filled.device_button,
-        filled.zoom_in_button,
-        filled.metrics_button,
-        filled.compare_button,
-        filled.export_button,
+        filled.head.device_button,
+        filled.head.zoom_in_button,
+        filled.head.metrics_button,
+        filled.head.compare_button,
+        filled.head.export_button,
         filled.stack,
     ):
         assert widget in reached, widget.accessibleName()
@@ -360,28 +360,28 @@ def test_tab_reaches_every_control(filled: HistoryPage, window: MainWindow) -> N
 
 def test_no_zoom_or_pan_leads_into_nothing(filled: HistoryPage, qtbot: QtBot) -> None:
     for _step in range(80):
-        filled.stack.zoom(1.3, filled.span.right_s)
-    assert filled.span.length_s == 30.0
+        filled.stack.zoom(1.3, filled.asked.span.right_s)
+    assert filled.asked.span.length_s == 30.0
     for _step in range(120):
         filled.stack.zoom(1 / 1.3)
-    assert filled.span.length_s == 400.0 * DAY_S
+    assert filled.asked.span.length_s == 400.0 * DAY_S
     for _step in range(30):
         filled.stack.pan(5.0)
-    assert filled.span.right_s <= NOW_S + 1
+    assert filled.asked.span.right_s <= NOW_S + 1
     for _step in range(30):
         filled.stack.pan(-5.0)
-    assert filled.span.right_s > NOW_S - DAYS * DAY_S
-    filled.set_range(HOUR_S)
+    assert filled.asked.span.right_s > NOW_S - DAYS * DAY_S
+    filled.asked.set_range(HOUR_S)
     wait_for(filled, qtbot)
 
 
 def test_zooming_far_in_shows_seconds(filled: HistoryPage, qtbot: QtBot) -> None:
     filled.show_span(NOW_S - 700, NOW_S - 400)
     wait_for(filled, qtbot)
-    assert filled.reading is not None
-    assert filled.reading.step_s == 1
-    assert len(filled.reading.series["power_w"]) >= 300
-    assert "each second" in filled.span_label.text
+    assert filled.asked.reading is not None
+    assert filled.asked.reading.step_s == 1
+    assert len(filled.asked.reading.series["power_w"]) >= 300
+    assert "each second" in filled.head.span_label.text
 
 
 # -- the cross-hair
@@ -390,14 +390,15 @@ def test_zooming_far_in_shows_seconds(filled: HistoryPage, qtbot: QtBot) -> None
 def test_the_cross_hair_shows_every_figure_of_that_time(filled: HistoryPage, qtbot: QtBot) -> None:
     canvas = filled.stack.canvas
     QTest.mouseMove(canvas, place(filled, 0.5))
-    middle = pytest.approx((filled.span.left_s + filled.span.right_s) / 2, abs=filled.span.length_s / 100)
+    span = filled.asked.span
+    middle = pytest.approx((span.left_s + span.right_s) / 2, abs=span.length_s / 100)
     qtbot.waitUntil(lambda: filled.stack.cursor_s == middle, timeout=3000)  # the real pointer may come first
     at = filled.stack.cursor_s
-    said = filled.readout.text()
+    said = filled.figures.readout.text()
     for name in ("GPU utilization", "Power", "SM clock", "PCIe received", "GPU temperature"):
         assert name in said
     assert "Energy" not in said
-    series = filled.reading.series["power_w"]  # type: ignore[union-attr]
+    series = filled.asked.reading.series["power_w"]  # type: ignore[union-attr]
     assert at is not None
     near = int(np.argmin(np.abs(series.time_s - at)))
     assert f"{series.mean[near]:,.0f} W" in said
@@ -407,8 +408,8 @@ def test_the_cross_hair_shows_every_figure_of_that_time(filled: HistoryPage, qtb
 
 
 def test_markers_are_pointed_at_clicked_and_reached_by_key(filled: HistoryPage, qtbot: QtBot) -> None:
-    assert filled._markers
-    marker = filled._markers[1]
+    assert filled.asked.markers
+    marker = filled.asked.markers[1]
     chart = next(iter(filled.stack.charts.values()))
     spot = QPoint(round(filled.stack.x_of(marker.utc_s)), chart.y() + chart.plot.y() + 5)
     assert filled.stack.marker_at(QPointF(spot)) == marker
@@ -417,20 +418,20 @@ def test_markers_are_pointed_at_clicked_and_reached_by_key(filled: HistoryPage, 
     assert filled.stack.cursor_s == marker.utc_s
     filled.stack.setFocus()
     QTest.keyClick(filled.stack, Qt.Key.Key_M)
-    assert filled._markers[2].sentence() in filled.message.text
+    assert filled.asked.markers[2].sentence() in filled.message.text
     QTest.keyClick(filled.stack, Qt.Key.Key_M, Qt.KeyboardModifier.ShiftModifier)
     assert marker.sentence() in filled.message.text
     assert filled.stack.marker_at(QPointF(spot.x(), spot.y() + 60)) is None
 
 
 def test_another_cards_markers_are_not_shown(filled: HistoryPage, qtbot: QtBot) -> None:
-    assert filled._markers
+    assert filled.asked.markers
     trigger(filled, "device", "GPU 1")
     wait_for(filled, qtbot)
-    assert not filled._markers
+    assert not filled.asked.markers
     trigger(filled, "device", "CPU and memory")
     wait_for(filled, qtbot)
-    assert filled._markers  # the machine has all
+    assert filled.asked.markers  # the machine has all
 
 
 def test_captions_say_what_the_figure_is(filled: HistoryPage) -> None:
@@ -451,38 +452,38 @@ def test_the_context_menu_offers_the_export(filled: HistoryPage, qtbot: QtBot) -
 
 def test_a_span_is_compared_with_the_day_before(filled: HistoryPage, qtbot: QtBot) -> None:
     trigger(filled, "compare", "A day earlier")
-    qtbot.waitUntil(lambda: filled._other is not None, timeout=PATIENCE_MS)
-    other = filled._other
+    qtbot.waitUntil(lambda: filled.asked.other is not None, timeout=PATIENCE_MS)
+    other = filled.asked.other
     assert other is not None
-    assert other.span.left_s == pytest.approx(filled.span.left_s - DAY_S, abs=2)
+    assert other.span.left_s == pytest.approx(filled.asked.span.left_s - DAY_S, abs=2)
     drawing = filled.stack.charts["power_w"].plot.drawing
     assert len(drawing.other) > 100
     assert drawing.shift_s == pytest.approx(DAY_S, abs=2)
-    rows = {row.name: row for row in filled.readout.rows.rows}
+    rows = {row.name: row for row in filled.figures.readout.rows.rows}
     assert len(rows["Power"].lines) == 2
     assert len(rows["Energy"].lines) == 2
     assert "kWh" in rows["Energy"].lines[1][0]
-    assert "Second curve:" in filled.readout.second.text
+    assert "Second curve:" in filled.figures.readout.second.text
     QTest.mouseMove(filled.stack.canvas, place(filled, 0.5))
-    assert len(filled.readout.rows.rows[0].lines) == 2
+    assert len(filled.figures.readout.rows.rows[0].lines) == 2
     QTest.keyClick(filled, Qt.Key.Key_Escape)
-    assert filled._other is None
+    assert filled.asked.other is None
     assert len(filled.stack.charts["power_w"].plot.drawing.other) == 0
 
 
 def test_a_kept_span_is_compared_with_another_card(filled: HistoryPage, qtbot: QtBot) -> None:
     trigger(filled, "compare", "Keep what is on show")
-    qtbot.waitUntil(lambda: filled._other is not None, timeout=PATIENCE_MS)
-    kept = filled.span
+    qtbot.waitUntil(lambda: filled.asked.other is not None, timeout=PATIENCE_MS)
+    kept = filled.asked.span
     trigger(filled, "device", "GPU 1")
     wait_for(filled, qtbot)
-    compared = filled.other()
+    compared = filled.asked.compared
     assert compared is not None
-    assert compared[0].number != filled.device.number  # type: ignore[union-attr]
+    assert compared[0].number != filled.asked.device.number  # type: ignore[union-attr]
     assert compared[1] == kept
-    assert filled.readout.second.text.startswith("Second curve: GPU 0")
+    assert filled.figures.readout.second.text.startswith("Second curve: GPU 0")
     trigger(filled, "compare", "With nothing")
-    assert filled.other() is None
+    assert filled.asked.compared is None
 
 
 # -- export
@@ -493,7 +494,7 @@ def test_the_visible_span_is_exported(filled: HistoryPage, qtbot: QtBot, tmp_pat
     wait_for(filled, qtbot)
     for form in ExportForm:
         path = tmp_path / f"表 1.{form.value}"
-        filled.export(path, form)
+        filled.saving.export(path, form)
         qtbot.waitUntil(partial(_says, filled, f"Saved as {path}"), timeout=PATIENCE_MS)
     rows = list(csv.DictReader(io.StringIO((tmp_path / "表 1.csv").read_text(encoding="utf-8-sig"))))
     assert len(rows) == 300
@@ -516,7 +517,7 @@ def test_the_export_dialog_takes_the_form_from_the_name(filled: HistoryPage, qtb
 
 
 def test_a_failed_export_is_one_clear_message(filled: HistoryPage, qtbot: QtBot, tmp_path: Path) -> None:
-    filled.export(tmp_path / "no" / "x.csv", ExportForm.CSV)
+    filled.saving.export(tmp_path / "no" / "x.csv", ExportForm.CSV)
     qtbot.waitUntil(lambda: "cannot be written" in filled.message.text, timeout=PATIENCE_MS)
     assert str(tmp_path / "no" / "x.csv") in filled.message.text
 
@@ -536,7 +537,7 @@ def test_without_a_history_the_page_says_why(page: HistoryPage) -> None:
     page.set_history(None, "A recording is on show.")
     assert "No history" in page.empty.text()
     assert "A recording is on show." in page.empty.text()
-    assert not page.export_button.isVisible()
+    assert not page.head.export_button.isVisible()
 
 
 def test_an_empty_history_explains_itself_and_fills(
@@ -544,7 +545,7 @@ def test_an_empty_history_explains_itself_and_fills(
 ) -> None:
     history = make_history(tmp_path / "new" / "history.db")
     page.set_history(history)
-    qtbot.waitUntil(lambda: not page._is_asking, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not page.asked.is_asking, timeout=PATIENCE_MS)
     assert "No history yet" in page.empty.text()
     assert not page.off_bar.text
     for number in range(3):
@@ -552,11 +553,11 @@ def test_an_empty_history_explains_itself_and_fills(
         feed.push(sample)
         history.offer(sample)
     wait_for(page, qtbot)
-    assert page.device_button.text() == "GPU 0"
-    assert page.reading is not None
-    qtbot.waitUntil(lambda: "power_w" in page.reading.series, timeout=PATIENCE_MS)  # type: ignore[union-attr]
-    assert "at most" in page.size_label.text
-    assert page.delete_button.isVisible()
+    assert page.head.device_button.text() == "GPU 0"
+    assert page.asked.reading is not None
+    qtbot.waitUntil(lambda: "power_w" in page.asked.reading.series, timeout=PATIENCE_MS)  # type: ignore[union-attr]
+    assert "at most" in page.foot.size_label.text
+    assert page.foot.delete_button.isVisible()
 
 
 def test_new_samples_appear_while_the_page_looks_at_now(
@@ -574,20 +575,20 @@ def test_new_samples_appear_while_the_page_looks_at_now(
         history.flush()
     page.refresh()
     qtbot.waitUntil(lambda: bool(asked), timeout=PATIENCE_MS)
-    assert page.reading is not None
-    assert page.reading.span.right_s == pytest.approx(NOW_S + 20.0)
+    assert page.asked.reading is not None
+    assert page.asked.reading.span.right_s == pytest.approx(NOW_S + 20.0)
 
 
 def test_a_hidden_page_asks_and_draws_nothing(
     filled: HistoryPage, window: MainWindow, month: Path, qtbot: QtBot
 ) -> None:
     asked: list[object] = []
-    assert filled._history is not None
-    filled._history.answered.connect(asked.append)
+    assert filled.asked.history is not None
+    filled.asked.history.answered.connect(asked.append)
     window.show_page("performance")
     filled.refresh()
-    filled._on_written()
-    filled.set_range(HOUR_S)
+    filled.asked._on_written()
+    filled.asked.set_range(HOUR_S)
     settle()
     assert asked == []
     window.show_page("history")
@@ -616,17 +617,17 @@ def test_off_because_of_a_locked_file_and_on_again(
     other.execute("ROLLBACK")
     other.close()
     qtbot.waitUntil(lambda: page.off_bar.text == "", timeout=PATIENCE_MS)
-    page._ask()
+    page.asked.ask()
     qtbot.waitUntil(lambda: _seconds(page) == 2, timeout=PATIENCE_MS)  # what came meanwhile is there too
 
 
 def _seconds(page: HistoryPage) -> int:
-    figures = None if page.reading is None else page.reading.figures.get("power_w")
+    figures = None if page.asked.reading is None else page.asked.reading.figures.get("power_w")
     if figures is None:
-        page._ask()
+        page.asked.ask()
         return 0
     if figures.covered_s != 2:
-        page._ask()
+        page.asked.ask()
     return round(figures.covered_s)
 
 
@@ -683,13 +684,13 @@ def test_everything_is_deleted_after_a_question(
     page.set_history(history)
     keep(history, NOW_S - 50)
     wait_for(page, qtbot)
-    QTest.mouseClick(page.delete_button, Qt.MouseButton.LeftButton)
+    QTest.mouseClick(page.foot.delete_button, Qt.MouseButton.LeftButton)
     box = page.findChild(QMessageBox)
     assert box is not None
     delete = next(button for button in box.buttons() if button.text() == "Delete")
     QTest.mouseClick(delete, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: "No history yet" in page.empty.text() and page.empty.isVisible(), timeout=PATIENCE_MS)
-    qtbot.waitUntil(lambda: not page._contents.devices and not page._is_asking, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not page.asked.contents.devices and not page.asked.is_asking, timeout=PATIENCE_MS)
 
 
 def test_markers_are_kept_with_the_samples(
@@ -702,7 +703,7 @@ def test_markers_are_kept_with_the_samples(
     )
     keep(history, NOW_S - 50)
     wait_for(page, qtbot)
-    qtbot.waitUntil(lambda: [m.sentence() for m in page._markers] == ["GPU 0 is lost."], timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: [m.sentence() for m in page.asked.markers] == ["GPU 0 is lost."], timeout=PATIENCE_MS)
 
 
 def test_show_span_goes_to_the_device_and_time_of_a_finding(
@@ -710,8 +711,8 @@ def test_show_span_goes_to_the_device_and_time_of_a_finding(
 ) -> None:
     filled.show_span(NOW_S - 5000, NOW_S - 4000, demo.info(1).key)
     wait_for(filled, qtbot)
-    assert filled.device_button.text() == "GPU 1"
-    assert filled.span == Span(NOW_S - 5000, NOW_S - 4000)
+    assert filled.head.device_button.text() == "GPU 1"
+    assert filled.asked.span == Span(NOW_S - 5000, NOW_S - 4000)
 
 
 @pytest.mark.skipif("__import__('os').name != 'posix' or __import__('os').geteuid() != 0", reason="mounts a disk")

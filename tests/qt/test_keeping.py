@@ -114,7 +114,7 @@ def test_a_file_of_elsewhere_is_shown_and_not_written(
     window.show()
     window.show_page("history")
     feed.push(make_sample(1))
-    qtbot.waitUntil(lambda: not window.pages["history"]._is_asking, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not window.pages["history"].asked.is_asking, timeout=PATIENCE_MS)
     assert keeping.close(5.0)
     assert path.read_bytes() == before
 

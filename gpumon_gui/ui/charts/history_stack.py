@@ -112,6 +112,11 @@ class HistoryStack(QWidget):
         """The moment under the cross-hair (UTC seconds)."""
         return self._cursor_s
 
+    @property
+    def is_by_keys(self) -> bool:
+        """Whether the cross-hair was moved by keys."""
+        return self._by_keys
+
     def set_metrics(self, metrics: Mapping[str, Series]) -> None:
         """Show these, in this order, each in its colour."""
         if list(metrics) == list(self._charts):
@@ -264,6 +269,7 @@ class HistoryStack(QWidget):
     def _on_move(self, event: QMouseEvent) -> bool:
         x = event.position().x()
         if self._pressed is None:
+            self._by_keys = False
             self.set_cursor_at(self.utc_at(x) if x >= AXIS_WIDTH else None)
             over = self.marker_at(event.position()) is not None
             self._canvas.setCursor(Qt.CursorShape.PointingHandCursor if over else Qt.CursorShape.CrossCursor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
@@ -10,55 +10,12 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from gpumon_gui.bridge.history_reader import ExportForm
 from gpumon_gui.core.messages import N_, _
-from gpumon_gui.history.reading import Reading, StoredDevice
 from gpumon_gui.ui.widgets import history_texts as texts
 from gpumon_gui.ui.widgets.button import FlatButton
-
-DAY_S = 86_400
-#: What a span is compared with: name, label, seconds earlier (0: the length of the span).
-BEFORE: tuple[tuple[str, str, int], ...] = (
-    ("previous", N_("The time just before"), 0),
-    ("day", N_("A day earlier"), DAY_S),
-    ("week", N_("A week earlier"), 7 * DAY_S),
-)
-#: The comparison with a span that was kept.
-KEPT = "kept"
-
-
-class Shown(Protocol):
-    """What the menus ask of the page when they open."""
-
-    @property
-    def device(self) -> StoredDevice | None:
-        """The device on show."""
-        ...
-
-    @property
-    def reading(self) -> Reading | None:
-        """What is on show of it."""
-        ...
-
-    @property
-    def shown_metrics(self) -> tuple[str, ...]:
-        """The metrics that have a chart."""
-        ...
-
-    @property
-    def comparing(self) -> str:
-        """The comparison in force: a name of :data:`BEFORE`, :data:`KEPT` or empty."""
-        ...
-
-    def devices(self) -> tuple[StoredDevice, ...]:
-        """The devices to choose from."""
-        ...
-
-    def title(self, device: StoredDevice) -> str:
-        """What a device is called."""
-        ...
-
-    def has_kept(self) -> bool:
-        """Whether a span was kept to compare with."""
-        ...
+from gpumon_gui.ui.widgets.history_asking import HistoryAsking
+from gpumon_gui.ui.widgets.history_comparing import BEFORE, KEPT
+from gpumon_gui.ui.widgets.history_figures import HistoryFigures
+from gpumon_gui.ui.widgets.history_head import HistoryHead
 
 
 class HistoryMenus(QObject):
@@ -80,21 +37,14 @@ class HistoryMenus(QObject):
     export_wanted = Signal(object)
     copy_wanted = Signal()
 
-    def __init__(
-        self,
-        shown: Shown,
-        device: FlatButton,
-        metrics: FlatButton,
-        compare: FlatButton,
-        export: FlatButton,
-        parent: QWidget,
-    ) -> None:
+    def __init__(self, asked: HistoryAsking, figures: HistoryFigures, head: HistoryHead, parent: QWidget) -> None:
         super().__init__(parent)
-        self._shown = shown
-        self.device = self._menu(device, parent)
-        self.metrics = self._menu(metrics, parent)
-        self.compare = self._menu(compare, parent)
-        self.export = self._menu(export, parent)
+        self._asked = asked
+        self._figures = figures
+        self.device = self._menu(head.device_button, parent)
+        self.metrics = self._menu(head.metrics_button, parent)
+        self.compare = self._menu(head.compare_button, parent)
+        self.export = self._menu(head.export_button, parent)
         self.device.aboutToShow.connect(self._fill_device)
         self.metrics.aboutToShow.connect(self._fill_metrics)
         self.compare.aboutToShow.connect(self._fill_compare)
@@ -109,9 +59,9 @@ class HistoryMenus(QObject):
     def _fill_device(self) -> None:
         self.device.clear()
         group = QActionGroup(self.device)
-        now = self._shown.device
-        for device in self._shown.devices():
-            title = self._shown.title(device)
+        now = self._asked.device
+        for device in self._asked.devices:
+            title = self._asked.title(device)
             text = f"{title}\t{device.name}" if device.name and device.name not in title else title
             action = self._add(
                 self.device, text, device, self._on_device, is_on=now is not None and device.number == now.number
@@ -121,8 +71,8 @@ class HistoryMenus(QObject):
     @Slot()
     def _fill_metrics(self) -> None:
         self.metrics.clear()
-        device, reading = self._shown.device, self._shown.reading
-        shown = self._shown.shown_metrics
+        device, reading = self._asked.device, self._asked.reading
+        shown = self._figures.shown_metrics
         for metric in () if device is None else device.metrics:
             action = self._add(self.metrics, texts.label(metric), metric, self._on_metric, is_on=metric in shown)
             action.setEnabled(metric in shown or reading is None or metric in reading.series)
@@ -130,14 +80,13 @@ class HistoryMenus(QObject):
     @Slot()
     def _fill_compare(self) -> None:
         self.compare.clear()
+        comparison = self._asked.comparison
         group = QActionGroup(self.compare)
         entries = [("", N_("With nothing")), *((name, label) for name, label, _seconds in BEFORE)]
-        if self._shown.has_kept():
+        if comparison.has_kept:
             entries.append((KEPT, N_("With what was kept")))
         for name, label in entries:
-            group.addAction(
-                self._add(self.compare, _(label), name, self._on_compare, is_on=name == self._shown.comparing)
-            )
+            group.addAction(self._add(self.compare, _(label), name, self._on_compare, is_on=name == comparison.name))
         self.compare.addSeparator()
         keep = QAction(_("Keep what is on show, then go elsewhere"), self.compare)
         keep.triggered.connect(self.keep_wanted)
