@@ -8,7 +8,7 @@ rubbish from a driver, becomes ``Missing(IMPLAUSIBLE)`` and is counted. Where a 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import IntFlag, StrEnum
 
 from gpumon_gui.core.messages import N_
 
@@ -284,15 +284,31 @@ HOST_METRICS: tuple[Metric, ...] = (
 
 METRICS: dict[str, Metric] = {m.id: m for m in (*DEVICE_METRICS, *PROCESS_METRICS, *HOST_METRICS)}
 
-#: Bits of ``throttle_reasons``: nvml.h ``nvmlClocksEventReason*``.
-THROTTLE_REASONS: tuple[tuple[int, str], ...] = (
-    (0x001, N_("GPU idle")),
-    (0x002, N_("Application clocks")),
-    (0x004, N_("Power cap")),
-    (0x008, N_("Hardware slowdown")),
-    (0x010, N_("Sync boost")),
-    (0x020, N_("Thermal slowdown (software)")),
-    (0x040, N_("Thermal slowdown (hardware)")),
-    (0x080, N_("Power brake")),
-    (0x100, N_("Display clocks")),
+
+class ClockReason(IntFlag):
+    """Bits of ``throttle_reasons``: nvml.h ``nvmlClocksEventReason*``."""
+
+    IDLE = 0x001
+    APPLICATION_CLOCKS = 0x002
+    POWER_CAP = 0x004  #: normal at full load
+    HARDWARE_SLOWDOWN = 0x008  #: heat or the power supply
+    SYNC_BOOST = 0x010
+    SOFTWARE_THERMAL = 0x020
+    HARDWARE_THERMAL = 0x040
+    POWER_BRAKE = 0x080  #: asked for by the power supply
+    DISPLAY_CLOCKS = 0x100
+    HEAT = SOFTWARE_THERMAL | HARDWARE_THERMAL
+    POWER = POWER_CAP | POWER_BRAKE
+
+
+THROTTLE_REASONS: tuple[tuple[ClockReason, str], ...] = (
+    (ClockReason.IDLE, N_("GPU idle")),
+    (ClockReason.APPLICATION_CLOCKS, N_("Application clocks")),
+    (ClockReason.POWER_CAP, N_("Power cap")),
+    (ClockReason.HARDWARE_SLOWDOWN, N_("Hardware slowdown")),
+    (ClockReason.SYNC_BOOST, N_("Sync boost")),
+    (ClockReason.SOFTWARE_THERMAL, N_("Thermal slowdown (software)")),
+    (ClockReason.HARDWARE_THERMAL, N_("Thermal slowdown (hardware)")),
+    (ClockReason.POWER_BRAKE, N_("Power brake")),
+    (ClockReason.DISPLAY_CLOCKS, N_("Display clocks")),
 )

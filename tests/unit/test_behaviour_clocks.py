@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -153,3 +154,15 @@ def test_task_manager_looks_at_another_engine() -> None:
 def test_nothing_to_judge_is_said_only_where_nothing_works() -> None:
     assert "no-gpu-workload" in codes(story([H200], [IDLE]))
     assert "no-gpu-workload" not in codes(story([H200], [FULL]))
+
+
+def test_what_limits_the_clock_after_a_step_is_told_by_time_although_values_are_missing() -> None:
+    """Before the step half of the readings of the reasons are missing: those after it are cut by time, not counted."""
+    work = replace(
+        WORKING,
+        clock=lambda t: 1900.0 if t < 20 else 900.0,
+        throttle=lambda t: math.nan if t < 20 and int(t * 5) % 2 else 0x20 if 20 <= t < 30 else 0,
+    )
+    document = judge(story([DESKTOP], [work], [program()], seconds=40, noise=0.0)).document
+    (device,) = document.facts["jobs"][0]["clocks"]["devices"]
+    assert device["step"]["thermal_share_after"] == pytest.approx(0.5, abs=0.05)

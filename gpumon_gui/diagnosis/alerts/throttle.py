@@ -1,6 +1,6 @@
 """Knows: clocks held down by heat or by the power supply. Must not know: the other kinds.
 
-The power cap (0x4) is no alert: at full load it is normal.
+The power cap is no alert: at full load it is normal.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from gpumon_gui.core.formatters import throttle
 from gpumon_gui.core.messages import N_
+from gpumon_gui.core.metrics import ClockReason
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
@@ -18,8 +19,7 @@ KIND = "throttle"
 TITLE = N_("The GPU lowers its clocks")
 TEXT = N_("{gpu}: {reason}. It computes slower than it could.")
 
-#: nvml.h nvmlClocksEventReason*: HW slowdown, SW thermal, HW thermal, power brake.
-_BITS = 0x08 | 0x20 | 0x40 | 0x80
+_BITS = ClockReason.HARDWARE_SLOWDOWN | ClockReason.HEAT | ClockReason.POWER_BRAKE
 HOLD_S = 30.0
 _HOLDS_SHARE = 0.5
 _OVER_SHARE = 0.1

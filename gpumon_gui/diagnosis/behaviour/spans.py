@@ -6,14 +6,15 @@ about all of the work, such as kernels that are too small, has the whole steady 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Window
+from gpumon_gui.core.metrics import ClockReason
+from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Series, Window
 from gpumon_gui.diagnosis.finding import Finding
 
 #: The code of the span that is no finding: the part of the window that was judged.
@@ -26,10 +27,9 @@ _MOST: Final = 60
 _IDLE: Final = 0.05
 #: A P-state this high number is one without load (NVIDIA: P0–P2 are those of work).
 _LOW_PSTATE: Final = 5
-#: nvml.h nvmlClocksEventReason*: thermal slowdown by software and hardware; power cap and power brake.
-_THERMAL, _POWER = 0x60, 0x84
 
 Mask = npt.NDArray[np.bool_]
+Tracks = Sequence[DeviceTrack]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +44,30 @@ class Span:
 
 
 def spans(window: Window, jobs: tuple[Mapping[str, Any], ...], findings: tuple[Finding, ...]) -> tuple[Span, ...]:
-    """The judged part of every job, then for each finding the parts of it that show it. ``jobs``: the facts."""
+    """The judged part of every job, then for each finding the parts of it that show it on the devices of its job (all
+    of them for a finding about the machine). ``jobs``: the facts."""
+    devices = {str(job.get("subject")): _devices(job) for job in jobs}
     steady = {str(job.get("subject")): _steady_s(window, job) for job in jobs}
     found = [Span(STEADY, subject, *_utc(window, since, len(window) - 1)) for subject, since in steady.items()]
     for finding in findings:
         since = steady.get(finding.subject, 0)
         show = _SHOWN.get(finding.code)
         part = window.part(since)
-        parts = _ranges(part, show(part)) if show is not None else []
+        keys = devices.get(finding.subject)
+        tracks = [track for key, track in part.devices.items() if keys is None or str(key) in keys]
+        mask = show(tracks) if show is not None else None
+        parts = _ranges(part, mask) if mask is not None else []
         if parts:
             found += [Span(finding.code, finding.subject, *_utc(part, *ends)) for ends in parts]
         else:
             found.append(Span(finding.code, finding.subject, *_utc(part, 0, len(part) - 1)))
     return tuple(found[:_MOST])
+
+
+def _devices(job: Mapping[str, Any]) -> Sequence[str] | None:
+    program = job.get("program")
+    found = program.get("devices") if isinstance(program, Mapping) else None
+    return found if isinstance(found, list | tuple) else None
 
 
 def _steady_s(window: Window, job: Mapping[str, Any]) -> int:
@@ -85,46 +96,39 @@ def _ranges(window: Window, mask: Mask) -> list[tuple[int, int]]:
     return [ends for ends in found if ends[1] > ends[0]]
 
 
-def _any_device(window: Window, test: Callable[[DeviceTrack], Mask | None]) -> Mask:
-    found = np.zeros(len(window), dtype=np.bool_)
-    for track in window.devices.values():
-        one = test(track)
-        if one is not None:
-            found |= one
-    return found
+def _idle(tracks: Tracks) -> Mask | None:
+    """No device works; where one does not say, it cannot be told."""
+    busy = [track.series.get("gpu_utilization", track.series.get("engine_utilization")) for track in tracks]
+    known = [series for series in busy if series is not None]
+    if not known or len(known) < len(busy):
+        return None
+    idle: Mask = np.max(known, axis=0) <= _IDLE  # with a missing value it is missing: not less than anything
+    return idle
 
 
-def _idle(window: Window) -> Mask:
-    """No device works."""
+def _any(name: str, test: Callable[[Series], Mask]) -> Callable[[Tracks], Mask | None]:
+    """On at least one of the devices; a value that is missing shows nothing."""
 
-    def works(track: DeviceTrack) -> Mask | None:
-        busy = track.series.get("gpu_utilization", track.series.get("engine_utilization"))
-        return None if busy is None else np.nan_to_num(busy, nan=1.0) > _IDLE
+    def shown(tracks: Tracks) -> Mask | None:
+        found = None
+        for track in tracks:
+            if name in track.series:
+                here = test(np.nan_to_num(track.series[name]))
+                found = here if found is None else found | here
+        return found
 
-    return ~_any_device(window, works)
-
-
-def _reason(bits: int) -> Callable[[Window], Mask]:
-    def limited(track: DeviceTrack) -> Mask | None:
-        reasons = track.series.get("throttle_reasons")
-        return None if reasons is None else np.nan_to_num(reasons).astype(np.int64) & bits != 0
-
-    return lambda window: _any_device(window, limited)
+    return shown
 
 
-def _low_pstate(window: Window) -> Mask:
-    def low(track: DeviceTrack) -> Mask | None:
-        states = track.series.get("pstate")
-        return None if states is None else np.nan_to_num(states) >= _LOW_PSTATE
-
-    return _any_device(window, low)
+def _reason(reason: ClockReason) -> Callable[[Tracks], Mask | None]:
+    return _any("throttle_reasons", lambda masks: masks.astype(np.int64) & int(reason) != 0)
 
 
-_SHOWN: Final[Mapping[str, Callable[[Window], Mask]]] = {
+_SHOWN: Final[Mapping[str, Callable[[Tracks], Mask | None]]] = {
     "gpu-idle-gaps-cpu-phase": _idle,
     "input-pipeline-bound": _idle,
     "gpu-memory-held-idle": _idle,
-    "gpu-thermal-throttling": _reason(_THERMAL),
-    "gpu-power-throttling": _reason(_POWER),
-    "gpu-stuck-in-low-pstate": _low_pstate,
+    "gpu-thermal-throttling": _reason(ClockReason.HEAT),
+    "gpu-power-throttling": _reason(ClockReason.POWER),
+    "gpu-stuck-in-low-pstate": _any("pstate", lambda states: states >= _LOW_PSTATE),
 }

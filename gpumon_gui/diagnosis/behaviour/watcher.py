@@ -51,6 +51,8 @@ _GUESSED_S: Final = 7.0
 #: Findings about a pattern that is longer than that: a part of it says something else by nature.
 _PATTERNS: Final = frozenset(("gpu-idle-gaps-cpu-phase", "gpu-memory-growing"))
 _MOST_TURNS: Final = 1000
+#: Times are told in seconds: two that are closer are one.
+_SAME_TIME_S: Final = 1.0
 
 #: What is said, and since when on both clocks.
 _Said = tuple[tuple[str, str] | None, float, float]
@@ -194,11 +196,15 @@ class Watcher:
         return None
 
     def _turn(self, finding: Finding | None, steady_utc_s: float) -> None:
-        """Note a stable verdict. It holds since its steady part began, but not before the one it follows."""
+        """Note a stable verdict. It holds since its steady part began; what was said of that same part before is
+        corrected, and was no change of the work."""
         if self._turns and _key(self._turns[-1].finding) == _key(finding):
             return
-        since_utc_s = steady_utc_s if not self._turns else max(steady_utc_s, self._turns[-1].utc_s)
-        self._turns = [*self._turns[-_MOST_TURNS:], Turn(since_utc_s, finding)]
+        since_utc_s = steady_utc_s
+        while self._turns and since_utc_s < self._turns[-1].utc_s + _SAME_TIME_S:
+            since_utc_s = self._turns.pop().utc_s
+        if not self._turns or _key(self._turns[-1].finding) != _key(finding):
+            self._turns = [*self._turns[-_MOST_TURNS:], Turn(since_utc_s, finding)]
 
     def _pinned(self, sample: Sample) -> Sample:
         """Without another process that got the same pid later."""

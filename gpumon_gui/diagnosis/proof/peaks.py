@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from gpumon_gui.core.metrics import ClockReason
 from gpumon_gui.diagnosis.compat.gpus import plain_name
 from gpumon_gui.diagnosis.compat.tables import table
 from gpumon_gui.diagnosis.proof.claims import DeviceClaim
@@ -21,8 +22,6 @@ PRECISIONS = ("fp32", "tf32", "fp16", "bf16")
 LOW_CLOCK = 0.75
 #: From this P-state on the card is not in a state for work (NVML: P0 is the highest; compute runs in P0 to P3).
 LOW_PSTATE = 5
-#: Bits of NVML's clock event reasons: power cap and brake, heat (software and hardware).
-_POWER, _HEAT = 0x4 | 0x80, 0x20 | 0x40
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +79,11 @@ def _limit(side: int, seen: Seen) -> str:
     low = bool(seen.clock_mhz and seen.clock_max_mhz and seen.clock_mhz < LOW_CLOCK * seen.clock_max_mhz)
     if seen.pstate is not None and seen.pstate >= LOW_PSTATE and (low or seen.clock_mhz is None):
         return "pstate"
-    if seen.throttle & _HEAT:
+    if seen.throttle & ClockReason.HEAT:
         return "heat"
     if seen.busy_idle is not None and seen.busy_idle >= 0.5:
         return "busy"
-    if seen.throttle & _POWER:
+    if seen.throttle & ClockReason.POWER:
         return "power"
     if low:
         return "clock"

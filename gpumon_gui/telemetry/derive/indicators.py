@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from gpumon_gui.core.messages import N_
+from gpumon_gui.core.metrics import ClockReason
 from gpumon_gui.core.model import DeviceInfo, DeviceSample, DeviceState
 from gpumon_gui.core.values import NOT_READ, Missing, Value, number
 from gpumon_gui.telemetry.derive.engines import Mean
@@ -35,9 +36,7 @@ TEMPERATURE_LOW = 50.0
 TEMPERATURE_WARM = 85.0
 TEMPERATURE_HOT = 90.0
 #: nvml.h nvmlClocksEventReason*: HW slowdown, SW thermal, HW thermal, power brake.
-_HEAT = 0x20 | 0x40
-_HARDWARE = 0x08 | 0x80
-_POWER_CAP = 0x04
+_HARDWARE = ClockReason.HARDWARE_SLOWDOWN | ClockReason.POWER_BRAKE
 
 
 class Judgement(StrEnum):
@@ -227,7 +226,7 @@ def _power(device: DeviceSample, info: DeviceInfo, load: float | None) -> Indica
     judgement, sign, advice = Judgement.UNKNOWN, "", ""
     if mask is not None:
         bits = int(mask)
-        if bits & _HEAT:
+        if bits & ClockReason.HEAT:
             judgement = Judgement.BAD
             sign = N_("Clocks are lowered because of heat.")
             advice = N_("Check fans, dust and air flow, or lower the power limit.")
@@ -235,7 +234,7 @@ def _power(device: DeviceSample, info: DeviceInfo, load: float | None) -> Indica
             judgement = Judgement.BAD
             sign = N_("The hardware lowers the clocks (power supply or heat).")
             advice = N_("Check power cables, power supply and cooling.")
-        elif bits & _POWER_CAP:
+        elif bits & ClockReason.POWER_CAP:
             judgement = Judgement.GOOD
             sign = N_("At the power limit: normal at full load.")
         elif load is not None and load < UTIL_LOW:

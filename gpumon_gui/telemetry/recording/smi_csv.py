@@ -32,6 +32,7 @@ from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.files import check_regular_file, printable, shown
 from gpumon_gui.core.identity import key_of, parse_pci_address
 from gpumon_gui.core.messages import _, ngettext
+from gpumon_gui.core.metrics import ClockReason
 from gpumon_gui.core.model import DeviceInfo, DeviceKey, DeviceKind, DeviceSample, DeviceState, Sample
 from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked
 from gpumon_gui.telemetry.recording.base import Times, index_at
@@ -94,16 +95,16 @@ _LASTING_TEXTS: Final[Mapping[str, str]] = {
     "compute_cap": "compute_capability",
     "driver_model.current": "driver_model",
 }
-#: Columns of single reasons → their bit in ``throttle_reasons`` (nvml.h nvmlClocksEventReason*).
-_REASON_BITS: Final[Mapping[str, int]] = {
-    "gpu_idle": 0x001,
-    "applications_clocks_setting": 0x002,
-    "sw_power_cap": 0x004,
-    "hw_slowdown": 0x008,
-    "sync_boost": 0x010,
-    "sw_thermal_slowdown": 0x020,
-    "hw_thermal_slowdown": 0x040,
-    "hw_power_brake_slowdown": 0x080,
+#: Columns of single reasons → their bit in ``throttle_reasons``.
+_REASON_BITS: Final[Mapping[str, ClockReason]] = {
+    "gpu_idle": ClockReason.IDLE,
+    "applications_clocks_setting": ClockReason.APPLICATION_CLOCKS,
+    "sw_power_cap": ClockReason.POWER_CAP,
+    "hw_slowdown": ClockReason.HARDWARE_SLOWDOWN,
+    "sync_boost": ClockReason.SYNC_BOOST,
+    "sw_thermal_slowdown": ClockReason.SOFTWARE_THERMAL,
+    "hw_thermal_slowdown": ClockReason.HARDWARE_THERMAL,
+    "hw_power_brake_slowdown": ClockReason.POWER_BRAKE,
 }
 #: Short and older spellings.
 _ALIASES: Final[Mapping[str, str]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -12,9 +13,10 @@ import pytest
 from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.behaviour.judge import judge
 from gpumon_gui.diagnosis.behaviour.rolling import Rolling, window_of
-from gpumon_gui.diagnosis.behaviour.spans import STEADY
-from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Verdict, Watcher
+from gpumon_gui.diagnosis.behaviour.spans import STEADY, spans
+from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Turn, Verdict, Watcher
 from gpumon_gui.diagnosis.behaviour.window import Window
+from tests.behaviour_samples import FULL, H200, story, without
 from tests.unit.diagnosis.test_made_up_workloads import COPYING, FOUR_BUSY, HEALTHY, TINY
 from tests.unit.diagnosis.workloads import PID, Now, after, record, then
 
@@ -117,6 +119,46 @@ def test_a_program_that_goes_on_alike_has_one_verdict() -> None:
     verdicts = watched(record(HEALTHY, seconds=80.0))
     assert len(verdicts[-1].history) == 1
     assert verdicts[-1].since_utc_s == verdicts[0].since_utc_s
+
+
+@pytest.mark.parametrize("hertz", [1.0, 4.0])
+def test_what_changed_has_one_row_for_one_time(hertz: float) -> None:
+    for phases in (TINY, COPYING, FOUR_BUSY, then(TINY, 25.0, FOUR_BUSY), then(FOUR_BUSY, 12.0, COPYING)):
+        history = watched(record(phases, seconds=60.0, hertz=hertz))[-1].history
+        assert all(after.utc_s - before.utc_s >= 1.0 for before, after in pairwise(history))
+        assert all(code_of(before) != code_of(after) for before, after in pairwise(history))
+
+
+def code_of(turn: Turn) -> str | None:
+    return turn.finding.code if turn.finding is not None else None
+
+
+def marked(samples: Sequence[Sample], cause: str) -> list[tuple[float, float]]:
+    """Where the time line shows a cause, in seconds from the start."""
+    finding = replace(judge(record(FOUR_BUSY, seconds=10.0)).diagnosis.findings[0], code=cause, subject="pid 1")
+    job = {"subject": "pid 1", "program": {"devices": [str(samples[0].inventory[0].key)]}}
+    found = [span for span in spans(window_of(samples), (job,), (finding,)) if span.code == cause]
+    begin = samples[0].utc_s
+    return [(span.start_utc_s - begin, span.end_utc_s - begin) for span in found]
+
+
+def test_the_time_line_shows_the_devices_of_the_job_only() -> None:
+    """The second card, which is another's, works and is limited while the first one rests."""
+    turn = partial(story, [H200, H200], seconds=30, hz=2, noise=0.0)
+    rests = replace(FULL, busy=lambda t: 0.9 if t < 15 else 0.0, throttle=lambda t: 0x40 if t < 5 else 0.0)
+    samples = turn([rests, replace(FULL, throttle=0x40)])
+    assert np.array(marked(samples, "input-pipeline-bound")) == pytest.approx(np.array([(15, 30)]), abs=0.6)
+    assert np.array(marked(samples, "gpu-thermal-throttling")) == pytest.approx(np.array([(0, 5)]), abs=0.6)
+
+
+def test_a_value_that_is_missing_is_no_pause() -> None:
+    rests = replace(FULL, busy=lambda t: 0.9 if t < 10 else np.nan if 15 < t < 20 else 0.0)
+    samples = story([H200], [rests], seconds=30, hz=2, noise=0.0)
+    pauses = np.array(marked(samples, "gpu-idle-gaps-cpu-phase"))
+    assert pauses == pytest.approx(np.array([(10, 15), (20, 30)]), abs=0.6)
+    unknown = without(samples, "gpu_utilization", "engine_utilization")
+    everything = np.array(marked(unknown, "gpu-idle-gaps-cpu-phase"))
+    assert everything == pytest.approx(np.array([(0, 30)]), abs=0.6)
 
 
 def test_spans_lie_in_what_was_seen_and_name_their_finding() -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gpumon_gui.core.metrics import ClockReason
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import known, mean, middle
 from gpumon_gui.diagnosis.behaviour.trends import slope
@@ -16,16 +17,15 @@ from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Series, Window
 _LOADED: Final = 0.5
 #: A steadier load, for comparing before with after.
 _FULL: Final = 0.8
-#: nvml.h nvmlClocksEventReason*.
 _BITS: Final = {
-    "idle_share": 0x001,
-    "application_clocks_share": 0x002,
-    "power_cap_share": 0x004,
-    "slowdown_share": 0x008,
-    "sync_boost_share": 0x010,
-    "thermal_share": 0x020 | 0x040,
-    "brake_share": 0x080,
-    "display_clocks_share": 0x100,
+    "idle_share": ClockReason.IDLE,
+    "application_clocks_share": ClockReason.APPLICATION_CLOCKS,
+    "power_cap_share": ClockReason.POWER_CAP,
+    "slowdown_share": ClockReason.HARDWARE_SLOWDOWN,
+    "sync_boost_share": ClockReason.SYNC_BOOST,
+    "thermal_share": ClockReason.HEAT,
+    "brake_share": ClockReason.POWER_BRAKE,
+    "display_clocks_share": ClockReason.DISPLAY_CLOCKS,
 }
 #: Both sides of a step must last so long: power and utilization look back a second.
 _SIDE_S: Final = 3.0
@@ -120,9 +120,13 @@ def _reasons(series: Mapping[str, Series], loaded: Any) -> dict[str, float]:
     seen = known(_of(series, "throttle_reasons", "", loaded))
     if seen.size < 3:
         return {}
-    masks = seen.astype(np.int64)
-    shares = {name: round(float(np.mean(masks & bits != 0)), 3) for name, bits in _BITS.items()}
-    return {**shares, "no_reason_share": round(float(np.mean(masks & ~_BITS["idle_share"] == 0)), 3)}
+    shares = {name: round(_share(seen, reason), 3) for name, reason in _BITS.items()}
+    return {**shares, "no_reason_share": round(1.0 - _share(seen, ~int(ClockReason.IDLE)), 3)}
+
+
+def _share(reasons: Series, wanted: int) -> float:
+    """The share of the readings that give any of these reasons."""
+    return float(np.mean(reasons.astype(np.int64) & int(wanted) != 0))
 
 
 def _trend(window: Window, loaded: Any, clock: Series | None, top: float | None) -> float | None:
@@ -179,13 +183,14 @@ def _step(window: Window, track: DeviceTrack, busy: Series) -> dict[str, Any] | 
         if metric in track.series
     }
     temperature = track.series.get("temperature_c")
-    reasons = known(_of(track.series, "throttle_reasons", "", full))[cut:]
+    limited = _of(track.series, "throttle_reasons", "", full)
+    reasons = known(None if limited is None else limited[cut:])
     facts: dict[str, Any] = {
         "at_utc_s": round(float(window.utc_s[full][cut]), 1),
         "clock_before_mhz": float(np.median(values[:cut])),
         "clock_after_mhz": float(np.median(values[cut:])),
         "temperature_after_c": middle(temperature[full][cut:]) if temperature is not None else None,
-        "thermal_share_after": float(np.mean(reasons.astype(np.int64) & 0x60 != 0)) if reasons.size else None,
+        "thermal_share_after": _share(reasons, ClockReason.HEAT) if reasons.size else None,
         "busy_before": mean(busy[full][:cut]),
         "busy_after": mean(busy[full][cut:]),
     }

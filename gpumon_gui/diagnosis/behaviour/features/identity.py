@@ -27,7 +27,8 @@ def of_window(scene: Scene) -> Mapping[str, Any]:
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
     """``pid``, ``pids``, ``name``, ``framework`` (as loaded in any of its processes), ``environment``; ``seconds``,
-    ``samples``, ``start_utc_s``, ``end_utc_s`` of the steady part, and ``skipped_s`` before it.
+    ``samples``, ``start_utc_s``, ``end_utc_s`` of the steady part, and ``skipped_s`` before it. ``devices``: keys
+    of those it uses.
     ``presumed``: the driver lists no program, so the GPU that works is taken for its."""
     if scene.job is None:
         return {}
@@ -38,6 +39,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "pid": scene.job.pid or None,
         "presumed": scene.job.presumed or None,
         "pids": [track.pid for track in processes],
+        "devices": [str(key) for key in scene.job.devices],
         "name": named.name if named is not None else None,
         "framework": ", ".join(frameworks) or None,
         "environment": next((track.last.environment for track in processes if track.last.environment), None),
