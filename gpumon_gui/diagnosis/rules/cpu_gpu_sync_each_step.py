@@ -28,13 +28,19 @@ _IN_SCRIPT = (
     Sign(
         "script-synchronize-each-step",
         Confidence.MEDIUM,
-        N_("Leave torch.cuda.synchronize() out of the loop; measure time over many steps instead ({place})."),
+        N_("Leave {call} out of the loop; measure time over many steps instead ({place})."),
     ),
     Sign(
         "script-copy-back-each-step",
         Confidence.MEDIUM,
         N_("Keep results on the GPU and copy them once after the loop ({place}):"),
         "outputs.append(output.detach())  # in the loop\noutputs = torch.cat(outputs).cpu()  # behind it",
+    ),
+    Sign(
+        "script-stream-synchronize-each-step",
+        Confidence.LOW,
+        N_("Let a stream wait for the other on the GPU, instead of the CPU for both ({place}):"),
+        "torch.cuda.current_stream().wait_stream(side)  # or .wait_event(event)",
     ),
     Sign("script-print-each-step", Confidence.LOW, _KEEP, _KEEP_CODE),
     Sign("script-item-each-step", Confidence.LOW, _KEEP, _KEEP_CODE),

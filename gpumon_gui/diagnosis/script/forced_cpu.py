@@ -8,6 +8,7 @@ from typing import Final
 from gpumon_gui.diagnosis.script.code import UNKNOWN, Code, plain_name
 from gpumon_gui.diagnosis.script.found import Found
 from gpumon_gui.diagnosis.script.seen import Seen
+from gpumon_gui.diagnosis.script.tf_code import TfCode
 from gpumon_gui.diagnosis.script.torch_code import Device, TorchCode
 
 CODE: Final = "code-runs-on-cpu"
@@ -35,19 +36,10 @@ _DEVICE_OPTIONS: Final = frozenset(("--device", "-device", "--devices"))
 _GPU_OPTIONS: Final = frozenset(("--cuda", "--use-cuda", "--use_cuda", "--gpu", "--use-gpu", "--use_gpu"))
 
 
-def tensorflow_name(code: Code, call: ast.Call) -> str:
-    """The dotted name with TensorFlow's aliases as ``tf``."""
-    called = code.called(call)
-    for prefix in ("tensorflow.compat.v1.", "tensorflow.compat.v2.", "tensorflow."):
-        if called.startswith(prefix):
-            return "tf." + called.removeprefix(prefix)
-    return called
-
-
 def check(seen: Seen, found: Found) -> None:
     """Everything that forces the CPU by itself."""
     code, torch = seen.code, seen.torch
-    _tensorflow(code, found)
+    _tensorflow(code, seen.tensorflow, found)
     _libraries(code, torch, found)
     _onnxruntime(code, found)
     _jax(code, found)
@@ -60,8 +52,8 @@ def _is_unconditional(code: Code, node: ast.AST) -> bool:
     return not code.conditions(node)
 
 
-def _tensorflow(code: Code, found: Found) -> None:
-    if not code.packages & {"tensorflow", "keras"}:
+def _tensorflow(code: Code, tensorflow: TfCode, found: Found) -> None:
+    if not tensorflow.used:
         return
     devices: list[tuple[ast.AST, ast.Call]] = []
     has_gpu_block = False
@@ -69,7 +61,7 @@ def _tensorflow(code: Code, found: Found) -> None:
         if isinstance(node, ast.With | ast.AsyncWith):
             for item in node.items:
                 call = item.context_expr
-                if isinstance(call, ast.Call) and tensorflow_name(code, call) in ("tf.device", "keras.device"):
+                if isinstance(call, ast.Call) and tensorflow.called(call) in ("tf.device", "keras.device"):
                     name = code.value(code.keyword(call, "device_name", 0))
                     if isinstance(name, str):
                         parts = name.lower().replace("device:", "").strip("/").split("/")[-1]
@@ -85,13 +77,13 @@ def _tensorflow(code: Code, found: Found) -> None:
         elif _is_heavy(code, block, _BUILDS) and "multi_gpu_model" not in code.methods:
             found.add("script-tf-model-on-cpu", call, "tensorflow")
     for call in code.calls:
-        if tensorflow_name(code, call) == "tf.distribute.OneDeviceStrategy" and _is_unconditional(code, call):
+        if tensorflow.called(call) == "tf.distribute.OneDeviceStrategy" and _is_unconditional(code, call):
             name = code.value(code.keyword(call, "device", 0))
             if isinstance(name, str) and "cpu" in name.lower():
                 found.add("script-tf-device-cpu", call, "tensorflow")
     other = code.packages & {"jax", "flax", "torch"}  # these hide the GPU from TensorFlow on purpose
     for call in code.calls:
-        name = tensorflow_name(code, call)
+        name = tensorflow.called(call)
         if name in _VISIBLE and not other and _is_unconditional(code, call):
             wanted, kind = code.keyword(call, "devices", 0), code.value(code.keyword(call, "device_type", 1))
             if isinstance(wanted, ast.List) and not wanted.elts and kind == "GPU":

@@ -6,12 +6,21 @@ import ast
 import re
 from typing import Final
 
-from gpumon_gui.diagnosis.script.code import Code, names_in, root_name
+from gpumon_gui.diagnosis.script.code import Code, names_in, plain_name, root_name
 from gpumon_gui.diagnosis.script.found import Found
 from gpumon_gui.diagnosis.script.seen import Seen
 from gpumon_gui.diagnosis.script.torch_code import TorchCode
 
 CODE: Final = "cpu-gpu-sync-each-step"
+_WAITS, _WAITS_FOR_PART = "script-synchronize-each-step", "script-stream-synchronize-each-step"
+_DEVICE_WAITS: Final = ("torch.cuda.synchronize", "torch.accelerator.synchronize")
+#: What gives the stream that the model computes on.
+_COMPUTING: Final = frozenset(
+    ("torch.cuda.current_stream", "torch.cuda.default_stream", "torch.accelerator.current_stream")
+)
+_PARTS: Final = frozenset(("torch.cuda.Stream", "torch.cuda.Event", "torch.Stream", "torch.Event"))
+#: A parameter, whose value the script does not tell.
+_PART_NAME: Final = re.compile(r"(?i)(^|_)(stream|event)s?\d*$")
 _LOSS_NAME: Final = re.compile(r"(?i)loss|logits|output|pred|acc|correct|score")
 
 
@@ -30,7 +39,7 @@ def check(seen: Seen, found: Found) -> None:
                 continue
             kind = _kind(code, call, loop, torch)
             if kind:
-                found.add(kind, call, framework)
+                found.add(kind, call, framework, call=ast.unparse(call))
 
 
 def _is_in_epoch_part(code: Code, call: ast.Call, loop: ast.AST) -> bool:
@@ -45,8 +54,8 @@ def _is_in_epoch_part(code: Code, call: ast.Call, loop: ast.AST) -> bool:
 
 def _kind(code: Code, call: ast.Call, loop: ast.AST, torch: TorchCode) -> str:
     called, method = code.called(call), code.method(call)
-    if called in ("torch.cuda.synchronize", "torch.cuda.current_stream().synchronize"):
-        return "script-synchronize-each-step"
+    if method == "synchronize":
+        return _waiting(code, call, torch)
     if called == "torch.cuda.empty_cache":
         return "script-empty-cache-each-step"
     if isinstance(call.func, ast.Attribute):
@@ -65,6 +74,19 @@ def _kind(code: Code, call: ast.Call, loop: ast.AST, torch: TorchCode) -> str:
     elif called == "print" and any(_is_loss(code, value, loop, torch) for value in _printed(call)):
         return "script-print-each-step"
     return ""
+
+
+def _waiting(code: Code, call: ast.Call, torch: TorchCode) -> str:
+    """The whole GPU and the stream that computes are waited for in full; another stream, or an event, perhaps not."""
+    if code.called(call) in _DEVICE_WAITS:
+        return _WAITS
+    if not isinstance(call.func, ast.Attribute) or not torch.used:
+        return ""
+    made = {code.called(one) for one in code.made_by(call.func.value) if isinstance(one, ast.Call)}
+    if made & _COMPUTING:
+        return _WAITS
+    named = plain_name(call.func.value).rpartition(".")[2]
+    return _WAITS_FOR_PART if made & _PARTS or (not made and _PART_NAME.search(named)) else ""
 
 
 def _is_result(code: Code, node: ast.expr, loop: ast.AST) -> bool:

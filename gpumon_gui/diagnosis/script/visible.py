@@ -11,9 +11,9 @@ import ast
 from typing import Final
 
 from gpumon_gui.diagnosis.script.code import FUNCTIONS, UNKNOWN, Code
-from gpumon_gui.diagnosis.script.forced_cpu import tensorflow_name
 from gpumon_gui.diagnosis.script.found import Found
 from gpumon_gui.diagnosis.script.seen import Seen
+from gpumon_gui.diagnosis.script.tf_code import TfCode
 from gpumon_gui.diagnosis.script.torch_code import Device, TorchCode
 
 LATE: Final = "cuda-visible-devices-set-too-late"
@@ -40,15 +40,15 @@ _JAX_FIRST: Final = frozenset(
 
 def check(seen: Seen, found: Found) -> None:
     """A variable that hides every GPU, and one that comes after the first use."""
-    code, torch = seen.code, seen.torch
-    first = _first_uses(code, torch)
+    code, torch, tensorflow = seen.code, seen.torch, seen.tensorflow
+    first = _first_uses(code, torch, tensorflow)
     for node, value in _settings(code):
         found.judged(LATE, node)
         early = next((use for use in first if _runs_before(code, use, node)), None)
         if early is not None:
             plain = value.strip() if isinstance(value, str) else None
             found.add("script-cuda-visible-devices-late", node, use=found_place(early), value=plain)
-            found.add("script-cuda-first-use", early, _framework(code, early))
+            found.add("script-cuda-first-use", early, _framework(code, tensorflow, early))
         elif isinstance(value, str) and value.strip() in ("", "-1") and _runs_for_sure(code, node):
             found.add("script-cuda-visible-devices-hidden", node, value=value.strip() or '""')
 
@@ -63,10 +63,10 @@ def _runs_for_sure(code: Code, node: ast.AST) -> bool:
     return not code.conditions(node) and any(reached is node for reached in code.reached(code.tree, depth=6))
 
 
-def _framework(code: Code, use: ast.AST) -> str:
+def _framework(code: Code, tensorflow: TfCode, use: ast.AST) -> str:
     """Which framework a call belongs to."""
     if isinstance(use, ast.Call):
-        if tensorflow_name(code, use) in _TF_FIRST:
+        if tensorflow.called(use) in _TF_FIRST:
             return "tensorflow"
         if code.called(use) in _JAX_FIRST:
             return "jax"
@@ -103,7 +103,7 @@ def _is_environ(code: Code, node: ast.expr) -> bool:
     )  # fmt: skip
 
 
-def _first_uses(code: Code, torch: TorchCode) -> list[ast.AST]:
+def _first_uses(code: Code, torch: TorchCode, tensorflow: TfCode) -> list[ast.AST]:
     """Calls that certainly open CUDA."""
     found: list[ast.AST] = []
     for call in code.calls:
@@ -114,7 +114,7 @@ def _first_uses(code: Code, torch: TorchCode) -> list[ast.AST]:
         elif torch.used and isinstance(call.func, ast.Attribute) and not called.startswith("torch.cuda"):
             if torch.target(call) is Device.GPU and not code.conditions(call):
                 found.append(call)
-        elif tensorflow_name(code, call) in _TF_FIRST or called in _JAX_FIRST:
+        elif tensorflow.called(call) in _TF_FIRST or called in _JAX_FIRST:
             found.append(call)
     return found
 

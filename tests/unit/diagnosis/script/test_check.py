@@ -12,7 +12,7 @@ import pytest
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.facts_file import parse
-from gpumon_gui.diagnosis.finding import Diagnosis
+from gpumon_gui.diagnosis.finding import Confidence, Diagnosis
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.diagnosis.script import table
 from gpumon_gui.diagnosis.script.check import check
@@ -181,3 +181,36 @@ print(jax.devices())
     )
     codes = {finding.code: finding.symptom_of for finding in diagnosis.findings}
     assert codes == {"cuda-visible-devices-hides-gpu": None, "code-runs-on-cpu": None}
+
+
+@pytest.mark.parametrize(
+    ("name", "confidence"),
+    [("torch_stream_sync_each_step.py", Confidence.MEDIUM), ("torch_event_sync_each_step.py", Confidence.LOW)],
+)
+def test_a_wait_for_a_part_of_the_gpu_is_less_certain(name: str, confidence: Confidence) -> None:
+    (finding,) = judged(name).findings
+    assert finding.confidence is confidence
+
+
+@pytest.mark.parametrize(
+    ("before", "wait", "is_found"),
+    [
+        ("s = torch.cuda.current_stream()", "s.synchronize()", True),
+        ("from torch.cuda import current_stream", "current_stream().synchronize()", True),
+        ("from torch.cuda import synchronize", "synchronize()", True),
+        ("s = torch.cuda.Stream()", "s.synchronize()", True),
+        ("s = torch.Event('cuda')", "s.synchronize()", True),
+        ("", "self.copy_stream.synchronize()", True),
+        ("", "self.remote.synchronize()", False),
+        ("s = Remote()", "s.synchronize()", False),
+        ("s = torch.cuda.Stream()", "s.query()", False),
+    ],
+)
+def test_waits_for_streams_are_seen_through_names(tmp_path: Path, before: str, wait: str, is_found: bool) -> None:
+    text = (
+        f"import torch\n{before}\nmodel = torch.nn.Linear(2, 2).cuda()\n"
+        "with torch.autocast('cuda'):\n"
+        "    for x, y in torch.utils.data.DataLoader(data, num_workers=4, pin_memory=True):\n"
+        f"        loss = model(x.cuda())\n        loss.backward()\n        {wait}\n"
+    )
+    assert ("cpu-gpu-sync-each-step" in found(of_text(tmp_path, text))) is is_found
