@@ -17,9 +17,9 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.system.paths import folders
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
+from gpumon_gui.ui.pages.welcome import Welcome
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.tray.icon import Tray
-from gpumon_gui.ui.wizard.welcome import Welcome
 
 #: Below the user's data.
 FOLDER = "diagnoses"

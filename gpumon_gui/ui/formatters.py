@@ -1,4 +1,4 @@
-"""Knows: the tool tip of a value. Must not know: Qt, widgets."""
+"""Knows: what a value and a GPU are called where they are shown. Must not know: Qt, widgets."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import missing_text
 from gpumon_gui.core.values import Missing, Value
+from gpumon_gui.telemetry.derive.adapters import Adapter
 from gpumon_gui.telemetry.provenance import counter, source_name
 
 __all__ = [
@@ -47,6 +48,7 @@ __all__ = [
     "span",
     "speed",
     "throttle",
+    "title_of",
     "value_text",
     "value_tip",
     "watts",
@@ -65,6 +67,15 @@ def value_tip(metric_id: str, value: Value | None) -> str:
     if source:
         lines.append(source_line(source, counter(source, metric_id)))
     return "\n".join(lines)
+
+
+def title_of(adapter: Adapter) -> str:
+    """``GPU 0``, ``NPU 0``, ``GPU 0 · MIG 1``."""
+    if adapter.parent_number is not None:
+        return _("GPU {card} · MIG {number}").format(card=adapter.parent_number, number=adapter.number)
+    if adapter.is_npu:
+        return _("NPU {number}").format(number=adapter.number)
+    return _("GPU {number}").format(number=adapter.number)
 
 
 def reason_text(value: Value | None) -> str:

@@ -20,9 +20,9 @@ from gpumon_gui.settings.values import Values
 from gpumon_gui.system.paths import Folders
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.table import PAGES
+from gpumon_gui.ui.pages.welcome import Welcome
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.tray.icon import Tray
-from gpumon_gui.ui.wizard.welcome import Welcome
 from tests.qt.test_main_window import feed, origin, theme, translation, window  # noqa: F401 - fixtures
 
 Make = Callable[[Arguments], Diagnosing]

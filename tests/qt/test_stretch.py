@@ -32,13 +32,13 @@ from gpumon_gui.telemetry.derive.process_state import STATE_TEXT
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.models.process_model import Col
 from gpumon_gui.ui.pages.table import PAGES
+from gpumon_gui.ui.pages.welcome import Welcome
 from gpumon_gui.ui.theme import XS, M, S, Text, Theme
 from gpumon_gui.ui.widgets.alert_list import Bell, alert_text
 from gpumon_gui.ui.widgets.command_box import CodeText, CommandBox
 from gpumon_gui.ui.widgets.engine_panel import CaptionButton
 from gpumon_gui.ui.widgets.process_table import ProcessTable
 from gpumon_gui.ui.widgets.text import FixedLabel
-from gpumon_gui.ui.wizard.welcome import Welcome
 from tests.qt.samples import GIB, device_values, make_device, make_info, make_process, make_sample, windows_engines
 from tests.qt.test_main_window import RecordingOrigin
 

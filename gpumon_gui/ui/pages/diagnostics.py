@@ -19,10 +19,10 @@ from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.redact import Private
+from gpumon_gui.ui.pages.overview import Overview
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.message_bar import Tone
 from gpumon_gui.ui.widgets.section import wrapped
-from gpumon_gui.ui.wizard.overview import Overview
 
 if TYPE_CHECKING:
     from gpumon_gui.diagnosis.ask import Result

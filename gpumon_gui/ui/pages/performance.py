@@ -30,6 +30,7 @@ from gpumon_gui.ui.charts.bands import Band
 from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import POINTS
+from gpumon_gui.ui.formatters import title_of
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.adapter_list import AdapterList, Entry, Line
 from gpumon_gui.ui.widgets.button import FlatButton
@@ -469,15 +470,6 @@ def _from_history(key: DeviceKey, ring: Ring) -> _Good | None:
         return None
     values: dict[str, Value] = {name: Reading(float(columns[name][row]), "") for name, row in rows.items()}
     return _Good(DeviceSample(key, values=values), float(ring.times()[max(rows.values())]))
-
-
-def title_of(adapter: Adapter) -> str:
-    """``GPU 0``, ``NPU 0``, ``GPU 0 · MIG 1``."""
-    if adapter.parent_number is not None:
-        return _("GPU {card} · MIG {number}").format(card=adapter.parent_number, number=adapter.number)
-    if adapter.is_npu:
-        return _("NPU {number}").format(number=adapter.number)
-    return _("GPU {number}").format(number=adapter.number)
 
 
 def _short_name(adapter: Adapter) -> str:
