@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-import numpy.typing as npt
-
 from gpumon_gui.core.model import UseKind
 from gpumon_gui.diagnosis.behaviour.jobs import Job
+from gpumon_gui.diagnosis.behaviour.rest import rest_w
 from gpumon_gui.diagnosis.behaviour.scene import Scene
-from gpumon_gui.diagnosis.behaviour.series import level, mean, middle, rounded
-from gpumon_gui.diagnosis.behaviour.window import Series
+from gpumon_gui.diagnosis.behaviour.series import mean, middle, rounded
 from gpumon_gui.diagnosis.behaviour.work import Work, busy_anywhere, work_of
 
 #: Below this share of time a ratio "per busy time" is noise: NVML counts whole percents.
@@ -25,8 +22,6 @@ SMALL_FILL, FULL_FILL = 0.25, 0.4
 SMALL_LOAD, FULL_LOAD = 0.2, 0.35
 #: Memory controller's busy time per busy time. Kernels that fill a GPU move data for a good part of their time.
 SMALL_MEMORY, FULL_MEMORY = 0.05, 0.2
-#: NVML's power is the average of a second on most boards since Ampere; a little more for utilization before it.
-_POWER_LAG_S: Final = 1.4
 
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
@@ -53,7 +48,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     memory = mean(work.of_device("memory_utilization"))
     power, limit = mean(work.of_device("power_w")), middle(work.track.series.get("power_limit_w"))
     clock = middle(work.of_device("clock_sm_mhz"))
-    waiting = _waiting_power(scene, work)
+    waiting = rest_w(scene.whole, work)
     own_busy = mean(work.busy) or 0.0
     fill = sm / kernels if sm is not None and kernels is not None and kernels >= LEAST_BUSY / 2 else None
     per_busy = max(own_busy, LEAST_BUSY)
@@ -109,39 +104,6 @@ def _top_clock(work: Work) -> float | None:
     value = work.track.info.static.get("clock_sm_max_mhz")
     number = getattr(value, "value", None)
     return float(number) if isinstance(number, int | float) and number > 0 else None
-
-
-def _waiting_power(scene: Scene, work: Work) -> float | None:
-    """What the device draws while the program is there and nothing runs, at about the clock of the work; seen anywhere
-    in the window. None when it was never seen."""
-    whole = scene.whole.devices[work.key]
-    power, busy = whole.series.get("power_w"), whole.series.get("gpu_utilization")
-    clocks = whole.series.get("clock_sm_mhz")
-    if power is None or busy is None or work.alone is False:
-        return None
-    waits = busy <= 0.01
-    if clocks is not None:
-        usual = middle(work.track.series.get("clock_sm_mhz"))
-        if usual:
-            # Before a program opened it, the card slept.
-            waits &= np.abs(clocks - usual) <= 0.2 * usual
-    idle = _at_rest(waits, scene.whole.times_s)
-    there = power[idle & np.isfinite(power)]
-    return level(there, 0.25) if len(there) >= 3 else None
-
-
-def _at_rest(waits: npt.NDArray[np.bool_], times_s: Series) -> npt.NDArray[np.bool_]:
-    """Where it has waited for as long as the power looks back, and will in the next sample."""
-    rest = np.zeros(len(waits), dtype=np.bool_)
-    since: float | None = None
-    for index, value in enumerate(waits):
-        if not value:
-            since = None
-        elif since is None:
-            since = times_s[index]
-        rest[index] = since is not None and times_s[index] - since >= _POWER_LAG_S
-    rest[:-1] &= rest[1:]
-    return rest
 
 
 def _size(

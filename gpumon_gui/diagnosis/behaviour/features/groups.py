@@ -14,15 +14,15 @@ import numpy.typing as npt
 
 from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceState
 from gpumon_gui.diagnosis.behaviour.jobs import belong_together
+from gpumon_gui.diagnosis.behaviour.rest import rest_w
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import known, mean, middle
 from gpumon_gui.diagnosis.behaviour.trends import correlation
-from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, Series
+from gpumon_gui.diagnosis.behaviour.window import Series
 from gpumon_gui.diagnosis.behaviour.work import Work, work_of
 
 #: Where no moment without work was seen: cards rest with a context open at 10 to 20 % of their limit (H200 18 %).
 _REST_SHARE: Final = 0.15
-_RESTING: Final = 0.05
 #: Data that GPUs exchange for each other. NVLink rests at zero; over PCIe both ways must be used alike, far above what
 #: feeding a GPU takes (some 50 MB/s in, 12 MB/s out).
 _TALKS_NVLINK: Final = 50e6
@@ -152,20 +152,9 @@ class _Mate:
         limit = middle(self.work.track.series.get("power_limit_w"))
         if power is None or not limit:
             return None
-        rest = rest_w(self.scene.whole.devices[self.work.key])
+        rest = rest_w(self.scene.whole, self.work)
         rest = _REST_SHARE * limit if rest is None else rest
         return max(0.0, min(1.0, (power - rest) / max(limit - rest, 1.0)))
-
-
-def rest_w(track: DeviceTrack) -> float | None:
-    """What the card draws while nothing runs on it, where such a moment was seen: the power of samples without work
-    for at least two samples before (boards average over a second)."""
-    busy, power = track.series.get("gpu_utilization"), track.series.get("power_w")
-    if busy is None or power is None:
-        return None
-    quiet = np.nan_to_num(busy, nan=1.0) <= _RESTING
-    quiet[1:] &= quiet[:-1].copy()
-    return middle(power[quiet]) if quiet.sum() >= 2 else None
 
 
 def _homes(scene: Scene) -> dict[int, DeviceKey]:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from gpumon_gui.diagnosis.behaviour.features.groups import rest_w
+from gpumon_gui.diagnosis.behaviour.rest import rest_w
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import mean, middle, smooth
 from gpumon_gui.diagnosis.behaviour.window import Series, Window
@@ -47,7 +47,7 @@ def _device(window: Window, work: Work) -> dict[str, Any]:
     limit = middle(work.track.series.get("power_limit_w"))
     if power is None or not limit:
         return {}
-    rest = rest_w(work.track)
+    rest = rest_w(window, work)
     ceiling = _REST_SHARE * limit if rest is None else rest + _REST_SPAN * (limit - rest)
     memory = work.of_device("dram_activity")
     if memory is None:
