@@ -20,6 +20,7 @@ from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.settings.option import Flag, Option
 from gpumon_gui.settings.values import Values
 from gpumon_gui.system.autostart import Autostart, StartState, this_autostart
@@ -64,7 +65,7 @@ class Desktop(QObject):
         self._timer.timeout.connect(self._on_wait)
         self._settings = Settings(None, Values(), self) if settings is None else settings
         self.mini = MiniMonitor(feed, theme)  # not the window's: it would be minimised with it
-        self.mini.wanted.connect(window.bring_up)
+        self.mini.wanted.connect(self._on_wanted)
         self.mini.placed.connect(self._on_mini_placed)
         self.mini.on_top_chosen.connect(self._on_mini_on_top)
         self.tray = Tray(window, feed, _task_bar_probe(), self, mini=self.mini)
@@ -176,6 +177,14 @@ class Desktop(QObject):
             self.tray.set_still(values.text(key) == "still")
         elif key == "tray.mini_on_top":
             self.mini.set_on_top(values.flag(key))
+
+    @Slot(object)
+    def _on_wanted(self, device: DeviceKey | None) -> None:
+        """The whole window, with the GPU that was chosen in the small one."""
+        if device is not None:
+            self._window.show_page("performance")
+            self._window.pages["performance"].select(device)
+        self._window.bring_up()
 
     @Slot(tuple)
     def _on_mini_placed(self, place: tuple[str, ...]) -> None:

@@ -16,7 +16,7 @@ from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.core.model import DeviceState
 from gpumon_gui.ui.theme import Scheme, Theme
 from gpumon_gui.ui.tray.mini import MOST_GPUS, MiniMonitor
-from tests.qt.samples import make_device, make_sample
+from tests.qt.samples import device_key, make_device, make_sample
 
 
 @pytest.fixture
@@ -118,8 +118,64 @@ def test_double_click_and_return_want_the_window(mini: MiniMonitor, feed: Feed, 
     mini.toggle()
     with qtbot.waitSignal(mini.wanted):
         QTest.mouseDClick(mini, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(mini.wanted):
+    with qtbot.waitSignal(mini.wanted) as asked:
         QTest.keyClick(mini, Qt.Key.Key_Return)
+    assert asked.args == [None]
+
+
+def test_it_has_the_keyboard_once_it_is_opened(mini: MiniMonitor, feed: Feed, qtbot: QtBot) -> None:
+    feed.push(make_sample())
+    mini.toggle()
+    qtbot.waitUntil(mini.isActiveWindow, timeout=5000)
+    assert mini.hasFocus()
+    mini.top_action.trigger()
+    qtbot.waitUntil(mini.isActiveWindow, timeout=5000)
+    assert mini.hasFocus()
+
+
+@pytest.mark.parametrize(
+    ("keys", "index"),
+    [
+        ([Qt.Key.Key_Down], 0),
+        ([Qt.Key.Key_Up], 2),
+        ([Qt.Key.Key_Tab, Qt.Key.Key_Tab], 1),
+        ([Qt.Key.Key_Down] * 4, 0),
+        ([Qt.Key.Key_Down, Qt.Key.Key_Backtab], 2),
+    ],
+)
+def test_the_keys_go_from_gpu_to_gpu_and_enter_opens_that_one(
+    mini: MiniMonitor, feed: Feed, qtbot: QtBot, keys: list[Qt.Key], index: int
+) -> None:
+    feed.push(make_sample(gpus=3))
+    mini.toggle()
+    qtbot.waitUntil(mini.isActiveWindow, timeout=5000)
+    everything, plain = mini.accessibleName(), mini.grab().toImage()
+    for key in keys:
+        QTest.keyClick(mini, key)
+    assert mini.current == device_key(index)
+    assert f"GPU {index}" in mini.accessibleName()
+    assert mini.accessibleName() != everything
+    assert mini.grab().toImage() != plain
+    with qtbot.waitSignal(mini.wanted) as asked:
+        QTest.keyClick(mini, Qt.Key.Key_Enter)
+    assert asked.args == [device_key(index)]
+
+
+def test_a_double_click_on_a_gpu_opens_that_one(mini: MiniMonitor, feed: Feed, qtbot: QtBot) -> None:
+    feed.push(make_sample(gpus=2))
+    mini.toggle()
+    with qtbot.waitSignal(mini.wanted) as asked:
+        QTest.mouseDClick(mini, Qt.MouseButton.LeftButton, pos=QPoint(mini.width() // 2, mini.height() - 40))
+    assert asked.args == [device_key(1)]
+
+
+def test_a_gpu_that_goes_takes_the_place_of_the_keys_along(mini: MiniMonitor, feed: Feed) -> None:
+    feed.push(make_sample(gpus=2))
+    mini.toggle()
+    QTest.keyClick(mini, Qt.Key.Key_Up)
+    feed.push(make_sample(2, gpus=1))
+    mini.refresh()
+    assert mini.current is None
 
 
 def test_above_others_or_not(mini: MiniMonitor, feed: Feed) -> None:

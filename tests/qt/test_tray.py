@@ -24,7 +24,7 @@ from gpumon_gui.ui.tray import icon as tray_icon
 from gpumon_gui.ui.tray.icon import Tray
 from gpumon_gui.ui.tray.meter import SIZES, STEPS, Meter, meter_icon, meter_pixmap, steps
 from gpumon_gui.ui.tray.reading import MOST_CHARACTERS, meter_of, words_of
-from tests.qt.samples import device_values, make_device, make_info, make_sample
+from tests.qt.samples import device_key, device_values, make_device, make_info, make_sample
 from tests.qt.test_main_window import RecordingOrigin
 
 pytestmark = [
@@ -211,6 +211,54 @@ def test_one_gpu_is_told_in_full() -> None:
 def test_what_is_not_of_now_is_said(status: FeedStatus, line: str) -> None:
     assert words_of(make_sample(), status).splitlines()[0] == line
     assert meter_of(make_sample(), status, light=False).dimmed is (status.state in (FeedState.STALE, FeedState.PAUSED))
+
+
+@pytest.mark.parametrize("state", [DeviceState.LOST, DeviceState.NOT_ANSWERING])
+def test_a_gpu_or_readings_that_do_not_answer_are_trouble(state: DeviceState) -> None:
+    devices = [make_device(0), make_device(1, state=state)]
+    assert meter_of(make_sample(gpus=2, devices=devices), LIVE, light=None).trouble
+    asleep = [make_device(0), make_device(1, state=DeviceState.ASLEEP)]
+    assert not meter_of(make_sample(gpus=2, devices=asleep), LIVE, light=None).trouble
+    assert meter_of(make_sample(), FeedStatus(FeedState.STALE, "", 9), light=None).trouble
+    assert not meter_of(make_sample(), FeedStatus(FeedState.PAUSED), light=None).trouble
+
+
+@pytest.mark.parametrize("light", [True, False, None])
+@pytest.mark.parametrize("size", SIZES)
+def test_trouble_is_a_mark_not_only_a_colour(light: bool | None, size: int) -> None:
+    paused = meter_pixmap(Meter(5, 5, dimmed=True, light=light), size).toImage()
+    trouble = meter_pixmap(Meter(5, 5, dimmed=True, light=light, trouble=True), size).toImage()
+    bad = QColor((DARK if light is False else LIGHT).bad).rgb()
+
+    def marked(image: QImage) -> int:
+        return sum(image.pixelColor(x, y).rgb() == bad for x in range(size) for y in range(size))
+
+    assert marked(trouble) > size
+    assert not marked(paused)
+
+
+def test_a_still_icon_shows_trouble_too(desktop: Desktop, feed: Feed, a_tray: None) -> None:
+    desktop.tray.set_still(True)
+    feed.push(make_sample())
+    desktop.tray.refresh()
+    well = desktop.tray.icon.icon().pixmap(32, 32).toImage()
+    feed.set_status(FeedStatus(FeedState.STALE, "The driver does not answer.", 9))
+    desktop.tray.refresh()
+    assert desktop.tray.icon.icon().pixmap(32, 32).toImage() != well
+    feed.set_status(LIVE)
+    desktop.tray.refresh()
+    assert desktop.tray.icon.icon().pixmap(32, 32).toImage() == well
+
+
+def test_a_gpu_chosen_in_the_mini_monitor_is_the_one_the_window_shows(
+    desktop: Desktop, window: MainWindow, feed: Feed
+) -> None:
+    feed.push(make_sample(gpus=2))
+    window.show_page("settings")
+    desktop.mini.wanted.emit(device_key(1))
+    assert window.isVisible()
+    assert window.page == "performance"
+    assert window.pages["performance"].selected() == device_key(1)
 
 
 def test_missing_is_neither_zero_nor_full() -> None:

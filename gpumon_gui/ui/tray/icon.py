@@ -14,7 +14,7 @@ from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.ticker import Ticker
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.main_window import MainWindow
-from gpumon_gui.ui.tray.meter import Meter, meter_icon
+from gpumon_gui.ui.tray.meter import Meter, marked_icon, meter_icon
 from gpumon_gui.ui.tray.mini import MiniMonitor
 from gpumon_gui.ui.tray.reading import meter_of, words_of
 
@@ -125,8 +125,11 @@ class Tray(QObject):
         meter = meter_of(self._feed.latest, self._feed.status, light=self._is_light())
         if meter != self._meter:
             self._meter = meter
-            plain = meter.is_empty or self._is_still
-            self.icon.setIcon(self._window.windowIcon() if plain else meter_icon(meter))
+            if not meter.is_empty and not self._is_still:
+                icon = meter_icon(meter)
+            else:
+                icon = marked_icon(self._window.windowIcon()) if meter.trouble else self._window.windowIcon()
+            self.icon.setIcon(icon)
         words = words_of(self._feed.latest, self._feed.status)
         if words != self._words:
             self._words = words

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPixmap
 
-from gpumon_gui.ui.theme import DARK, LIGHT, Series
+from gpumon_gui.ui.theme import DARK, LIGHT, Colours, Series
 
 #: A tray shows no more steps than these, so the icon is not painted more often.
 STEPS = 20
@@ -20,12 +20,14 @@ _MIDDLE = "#8a8a8a"
 @dataclass(frozen=True, slots=True)
 class Meter:
     """What the icon shows: steps of 0 to :data:`STEPS`, None where nothing is known. ``dimmed``: not of this moment.
-    ``light``: the task bar is; None where nobody can tell, as with the panels of Linux."""
+    ``light``: the task bar is; None where nobody can tell, as with the panels of Linux. ``trouble``: a GPU or the
+    readings do not answer."""
 
     utilization: int | None = None
     memory: int | None = None
     dimmed: bool = False
     light: bool | None = None
+    trouble: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -52,6 +54,18 @@ def meter_icon(meter: Meter) -> QIcon:
     return icon
 
 
+def marked_icon(icon: QIcon) -> QIcon:
+    """Another icon with the mark of trouble, in every size a tray may ask for."""
+    marked = QIcon()
+    for size in SIZES:
+        pixmap = icon.pixmap(size, size)
+        painter = QPainter(pixmap)
+        _mark(painter, round(pixmap.width() / pixmap.devicePixelRatio()), LIGHT)
+        painter.end()
+        marked.addPixmap(pixmap)
+    return marked
+
+
 def meter_pixmap(meter: Meter, size: int) -> QPixmap:
     """The icon of so many pixels: utilization at the left, memory at the right, each from the bottom up."""
     pixmap = QPixmap(size, size)
@@ -68,8 +82,28 @@ def meter_pixmap(meter: Meter, size: int) -> QPixmap:
     ):
         fill = QColor(colours.muted if meter.dimmed else colours.series[series])
         _bar(painter, QRect(left, edge, width, size - 2 * edge), edge, value, fill, ink)
+    if meter.trouble:
+        _mark(painter, size, colours)
     painter.end()
     return pixmap
+
+
+def _mark(painter: QPainter, size: int, colours: Colours) -> None:
+    """An exclamation mark on a disc in the lower right corner, with a gap around it."""
+    unit = max(1, size // 16)
+    disc = QRect(0, 0, 9 * unit, 9 * unit)
+    disc.moveBottomRight(QRect(0, 0, size, size).bottomRight())
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Clear)
+    painter.setBrush(Qt.GlobalColor.black)
+    painter.drawEllipse(disc.adjusted(-unit, -unit, unit, unit))
+    painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
+    painter.setBrush(QColor(colours.bad))
+    painter.drawEllipse(disc)
+    ink, left = QColor(colours.window), disc.left() + 4 * unit
+    painter.fillRect(QRect(left, disc.top() + 2 * unit, unit, 3 * unit), ink)
+    painter.fillRect(QRect(left, disc.top() + 6 * unit, unit, unit), ink)
 
 
 def _bar(painter: QPainter, area: QRect, edge: int, value: int | None, fill: QColor, ink: QColor) -> None:

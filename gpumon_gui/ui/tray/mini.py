@@ -34,14 +34,14 @@ from gpumon_gui.bridge.ticker import Ticker
 from gpumon_gui.core import formatters
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
-from gpumon_gui.core.model import Sample
+from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.core.values import number
 from gpumon_gui.telemetry.derive.adapters import Adapter
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.telemetry.derive.process_state import busiest as busiest_use
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import POINTS, paint_spark
-from gpumon_gui.ui.pages.performance import title_of
+from gpumon_gui.ui.formatters import title_of
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
 from gpumon_gui.ui.tray.reading import gpus_of, memory_total, state_line, state_word
 
@@ -55,6 +55,7 @@ _EMPTY: Final[Array] = np.empty(0)
 
 @dataclass(frozen=True, slots=True)
 class _Row:
+    key: DeviceKey
     title: str
     name: str
     load: str
@@ -68,12 +69,12 @@ class MiniMonitor(QWidget):
     """Hidden until asked for.
 
     Signals:
-        wanted(): the user wants the whole window.
+        wanted(object): the user wants the whole window, with this device; None: as it is.
         placed(tuple): it was moved: screen name, x and y from that screen's corner, as texts.
         on_top_chosen(bool): whether it stays above others, chosen in its menu.
     """
 
-    wanted = Signal()
+    wanted = Signal(object)
     placed = Signal(tuple)
     on_top_chosen = Signal(bool)
 
@@ -87,13 +88,13 @@ class MiniMonitor(QWidget):
         self._place: tuple[str, ...] = ()
         self._dragged_from: QPoint | None = None
         self._was_moved = self._is_pressed = False
+        self._current: DeviceKey | None = None  # the keys have gone there
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
-        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)  # it takes no focus from the user's work
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setWindowTitle("GPUMon")
         self.menu = QMenu(self)
         self.open_action = QAction(self.menu)
-        self.open_action.triggered.connect(self.wanted)
+        self.open_action.triggered.connect(self._on_open)
         self.top_action = QAction(self.menu)
         self.top_action.setCheckable(True)
         self.top_action.triggered.connect(self._on_top)
@@ -114,24 +115,30 @@ class MiniMonitor(QWidget):
         self.top_action.setChecked(on)
         if bool(self.windowFlags() & Qt.WindowType.WindowStaysOnTopHint) == on:
             return
-        was_visible = self.isVisible()
-        self.setWindowFlag(Qt.WindowType.WindowStaysOnTopHint, on)  # Qt hides it for that
-        if was_visible:
-            self.show()
+        handle = self.windowHandle()
+        if handle is None:
+            self.setWindowFlag(Qt.WindowType.WindowStaysOnTopHint, on)
+            return
+        # QWidget's own way hides the window, and with that it loses its place and the keyboard.
+        handle.setFlag(Qt.WindowType.WindowStaysOnTopHint, on)
+        self.overrideWindowFlags(handle.flags())
 
     def set_place(self, place: tuple[str, ...]) -> None:
         """Where it stood when it was last moved, as :attr:`placed` told it; anything else means the usual place."""
         self._place = place
 
     def toggle(self) -> None:
-        """Show or hide."""
+        """Show, with the keyboard on it, or hide."""
         if self.isVisible():
             self.hide()
-        else:
-            self.refresh()
-            self.move(self._corner())
-            self.show()
-            self.raise_()
+            return
+        self._current = None
+        self.refresh()
+        self.move(self._corner())
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def close_down(self) -> None:
         """No refresh any more."""
@@ -157,7 +164,9 @@ class MiniMonitor(QWidget):
         self._foot = foot or ("" if sample is None else _top_process(sample))
         self._head = state_line(status) or ("" if rows else _("No GPU"))
         self._rows = rows
-        self.setAccessibleName(". ".join([self._head, *(f"{r.title} {r.load} {r.figures}" for r in rows), self._foot]))
+        if self._current not in [row.key for row in rows]:
+            self._current = None
+        self._name()
         size = self.sizeHint()
         if size != self.size():
             self.setFixedSize(size)
@@ -173,13 +182,43 @@ class MiniMonitor(QWidget):
             if line
         )
 
+    @property
+    def current(self) -> DeviceKey | None:
+        """The device that the keys have gone to; None: to none yet."""
+        return self._current
+
     # -- content
+
+    def _name(self) -> None:
+        """A screen reader hears everything, or the GPU that the keys have gone to."""
+        rows = [row for row in self._rows if self._current in (None, row.key)]
+        around = (self._head, self._foot) if self._current is None else ("", "")
+        parts = [around[0], *(f"{r.title} {r.name} {r.load} {r.figures}" for r in rows), around[1]]
+        name = ". ".join(part for part in parts if part)
+        if name != self.accessibleName():
+            self.setAccessibleName(name)
+
+    def _go(self, by: int) -> None:
+        """To another GPU, round and round."""
+        keys = [row.key for row in self._rows]
+        if not keys:
+            return
+        at = keys.index(self._current) + by if self._current in keys else (0 if by > 0 else -1)
+        self._current = keys[at % len(keys)]
+        self._name()
+        self.update()
+
+    def _place_of(self, nth: int) -> QRect:
+        """Where a row is painted."""
+        line = QFontMetrics(self._theme.font(Text.CAPTION)).height()
+        top = M + (line + S if self._head else 0) + nth * (self._row_height() + S)
+        return QRect(M, top, self.width() - 2 * M, self._row_height())
 
     def _row(self, gpu: Adapter, sample: Sample, dimmed: bool) -> _Row:
         device = sample.devices.get(gpu.info.key)
         word = state_word(device)
         if device is None or word:
-            return _Row(title_of(gpu), printable(gpu.info.name), "", word, _EMPTY, None, dimmed=True)
+            return _Row(gpu.info.key, title_of(gpu), printable(gpu.info.name), "", word, _EMPTY, None, dimmed=True)
         engine = busiest(device)
         load = device.values.get("gpu_utilization") if engine is None else engine.value
         series = "gpu_utilization" if engine is None else engine.series
@@ -191,6 +230,7 @@ class MiniMonitor(QWidget):
             formatters.value_text("temperature_c", device.values.get("temperature_c")),
         ]
         return _Row(
+            gpu.info.key,
             title_of(gpu),
             printable(gpu.info.name),
             formatters.value_text("engine_utilization", load),
@@ -225,9 +265,14 @@ class MiniMonitor(QWidget):
         if self._head:
             self._write(painter, QRect(M, top, self.width() - 2 * M, line), self._head, Text.CAPTION, colours.muted)
             top += line + S
-        for row in self._rows:
-            self._paint_row(painter, row, QRect(M, top, self.width() - 2 * M, self._row_height()))
-            top += self._row_height() + S
+        for nth, row in enumerate(self._rows):
+            place = self._place_of(nth)
+            if row.key == self._current and self.hasFocus():
+                painter.setPen(QPen(QColor(colours.text), 1.6))
+                painter.setBrush(Qt.BrushStyle.NoBrush)
+                painter.drawRoundedRect(QRectF(place).adjusted(-S, -XS, S, XS), RADIUS, RADIUS)
+            self._paint_row(painter, row, place)
+            top = place.bottom() + 1 + S
         if self._foot:
             self._write(painter, QRect(M, top, self.width() - 2 * M, line), self._foot, Text.CAPTION, colours.muted)
         painter.end()
@@ -303,6 +348,10 @@ class MiniMonitor(QWidget):
         except ValueError:
             return main, None
 
+    @Slot()
+    def _on_open(self) -> None:
+        self.wanted.emit(self._current)
+
     @Slot(bool)
     def _on_top(self, on: bool) -> None:
         self.set_on_top(on)
@@ -325,7 +374,9 @@ class MiniMonitor(QWidget):
         self._dragged_from = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        self.wanted.emit()
+        at = event.position().toPoint()
+        hit = next((row.key for nth, row in enumerate(self._rows) if self._place_of(nth).contains(at)), None)
+        self.wanted.emit(hit)
 
     def moveEvent(self, event: QMoveEvent) -> None:
         if self.isVisible() and self._is_pressed:
@@ -345,11 +396,18 @@ class MiniMonitor(QWidget):
         if event.key() == Qt.Key.Key_Escape:
             self.hide()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.wanted.emit()
+            self.wanted.emit(self._current)
+        elif event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Up):
+            self._go(1 if event.key() == Qt.Key.Key_Down else -1)
         elif event.key() == Qt.Key.Key_Menu:
             self.menu.popup(self.mapToGlobal(self.rect().center()))
         else:
             super().keyPressEvent(event)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes from GPU to GPU: there is nothing else in this window."""
+        self._go(1 if forward else -1)
+        return True
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -13,12 +13,13 @@ from gpumon_gui.core.model import DeviceKind, DeviceSample, DeviceState, Sample
 from gpumon_gui.core.values import Value, number
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
 from gpumon_gui.telemetry.derive.engines import busiest
-from gpumon_gui.ui.pages.performance import title_of
+from gpumon_gui.ui.formatters import title_of
 from gpumon_gui.ui.tray.meter import Meter, steps
 
 #: Windows cuts longer tips off (NOTIFYICONDATA.szTip, 128 UTF-16 units with the end mark).
 MOST_CHARACTERS = 127
 _NOT_GPUS = (DeviceKind.SOFTWARE, DeviceKind.VIRTUAL, DeviceKind.NPU)
+_TROUBLE = (DeviceState.LOST, DeviceState.NOT_ANSWERING)
 _STATE_WORDS: dict[DeviceState, str] = {
     DeviceState.ASLEEP: N_("asleep"),
     DeviceState.LOST: N_("lost"),
@@ -30,18 +31,20 @@ _STATE_WORDS: dict[DeviceState, str] = {
 def meter_of(sample: Sample | None, status: FeedStatus, *, light: bool | None) -> Meter:
     """What the icon shows."""
     dimmed = status.state in (FeedState.STALE, FeedState.PAUSED)
+    trouble = status.state is FeedState.STALE
     if sample is None:
-        return Meter(dimmed=dimmed, light=light)
+        return Meter(dimmed=dimmed, light=light, trouble=trouble)
     loads, fillings = [], []
     for adapter in gpus_of(sample):
         device = sample.devices.get(adapter.info.key)
         if device is None or device.state is not DeviceState.OK:
+            trouble = trouble or (device is not None and device.state in _TROUBLE)
             continue
         load = number(_load(device))
         used, total = number(device.values.get("memory_used_bytes")), number(memory_total(adapter, device))
         loads += [load] if load is not None else []
         fillings += [used / total] if used is not None and total else []
-    return Meter(steps(max(loads, default=None)), steps(max(fillings, default=None)), dimmed, light)
+    return Meter(steps(max(loads, default=None)), steps(max(fillings, default=None)), dimmed, light, trouble)
 
 
 def words_of(sample: Sample | None, status: FeedStatus) -> str:
