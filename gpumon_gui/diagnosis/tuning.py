@@ -53,8 +53,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "PyTorch: load data in processes of their own that live on between epochs and work ahead. On "
-                    "Windows "
-                    'the program\'s start must stand under if __name__ == "__main__".'
+                    'Windows the program\'s start must stand under if __name__ == "__main__".'
                 ),
                 "DataLoader(dataset, batch_size=…, num_workers=$WORKERS, pin_memory=True,\n"
                 "           persistent_workers=True, prefetch_factor=4)",
@@ -83,8 +82,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "PyTorch: more processes do not help once all cores are full: make each sample cheaper. Store "
-                    "images at the "
-                    "size that is used, decode them on the GPU, and do what is possible with the whole batch there."
+                    "images at the size that is used, decode them on the GPU, and do what is possible with the whole "
+                    "batch there."
                 ),
                 "images = torchvision.io.decode_jpeg(data, device='cuda')\n"
                 "batch = torchvision.transforms.v2.RandomHorizontalFlip()(batch.to('cuda', non_blocking=True))",
@@ -94,8 +93,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "TensorFlow: more parallel calls do not help once all cores are full: make each sample cheaper. "
-                    "Keep decoded "
-                    "data with cache(), and augment on the GPU with layers inside the model."
+                    "Keep decoded data with cache(), and augment on the GPU with layers inside the model."
                 ),
                 "dataset = dataset.map(decode).cache().shuffle(…).batch(…)\n"
                 "model = tf.keras.Sequential([tf.keras.layers.RandomFlip(), backbone])",
@@ -108,8 +106,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "PyTorch: many small files are slow on any disk; copy the data to a local SSD, or pack them into "
-                    "few large "
-                    "files (WebDataset, LMDB, Parquet) that are read from front to back."
+                    "few large files (WebDataset, LMDB, Parquet) that are read from front to back."
                 ),
                 "dataset = webdataset.WebDataset('shards-{000000..000099}.tar').decode('torchrgb')",
             ),
@@ -118,9 +115,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "TensorFlow: many small files are slow on any disk; copy the data to a local SSD, pack them into "
-                    "TFRecord "
-                    "files "
-                    "of 100 to 200 MB, read several at once, and keep what fits into memory with cache()."
+                    "TFRecord files of 100 to 200 MB, read several at once, and keep what fits into memory with "
+                    "cache()."
                 ),
                 "tf.data.Dataset.list_files('*.tfrecord').interleave(tf.data.TFRecordDataset,\n"
                 "    cycle_length=16, num_parallel_calls=tf.data.AUTOTUNE).cache().prefetch(tf.data.AUTOTUNE)",
@@ -276,9 +272,8 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "PyTorch: look for places that wait for the GPU in each step: .item(), .cpu(), print(loss), if "
-                    "loss > …, "
-                    "and "
-                    "copies without non_blocking. Collect values on the GPU and read them every 100 steps."
+                    "loss > …, and copies without non_blocking. Collect values on the GPU and read them every 100 "
+                    "steps."
                 ),
                 "total += loss.detach()  # instead of loss.item()\nif step % 100 == 0:\n    print(total.item())",
             ),
@@ -291,9 +286,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "TensorFlow: look for places that wait for the GPU in each step: .numpy(), print, callbacks per "
-                    "batch. Put "
-                    "several "
-                    "steps into one call."
+                    "batch. Put several steps into one call."
                 ),
                 "model.compile(…, steps_per_execution=32)",
             ),
@@ -302,8 +295,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "JAX: look for places that wait for the GPU in each step: float(loss), print, "
-                    "block_until_ready(). Read "
-                    "values every 100 steps."
+                    "block_until_ready(). Read values every 100 steps."
                 ),
                 "",
             ),
@@ -337,8 +329,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "Run more copies of the environment at once so that each step of the model serves many, and give "
-                    "each "
-                    "process one thread; or use a simulator that runs on the GPU."
+                    "each process one thread; or use a simulator that runs on the GPU."
                 ),
                 "export OMP_NUM_THREADS=1",
             ),
@@ -447,8 +438,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "PyTorch: look for tensors that are kept with their graph: lists of losses, running sums. Keep "
-                    "numbers "
-                    "instead. A snapshot of the memory shows who allocated what is still there."
+                    "numbers instead. A snapshot of the memory shows who allocated what is still there."
                 ),
                 "losses.append(loss.item())  # not loss\n"
                 "torch.cuda.memory._record_memory_history()\ntorch.cuda.memory._dump_snapshot('memory.pickle')",
@@ -458,8 +448,7 @@ TOPICS: Final[Mapping[str, Mapping[str, _Advice]]] = {
             (
                 N_(
                     "TensorFlow: look for tensors kept in lists, and for functions that are traced anew for each "
-                    "shape or "
-                    "Python number."
+                    "shape or Python number."
                 ),
                 "@tf.function(reduce_retracing=True)",
             ),

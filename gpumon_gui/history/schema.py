@@ -98,9 +98,8 @@ FORMAT = Format(
         " start_s INTEGER NOT NULL, data BLOB NOT NULL)",
         # until_s: everything before is in the level's rows.
         "CREATE TABLE roll (level INTEGER PRIMARY KEY, until_s INTEGER NOT NULL)",
-        "CREATE TABLE device (id INTEGER PRIMARY KEY, key TEXT NOT NULL, name TEXT NOT NULL, vendor TEXT NOT NULL,"
-        " kind TEXT NOT NULL, pci TEXT NOT NULL, uuid TEXT NOT NULL, first_s INTEGER NOT NULL,"
-        " last_s INTEGER NOT NULL)",
+        "CREATE TABLE device (id INTEGER PRIMARY KEY, key TEXT NOT NULL, name TEXT NOT NULL, vendor TEXT NOT NULL, "
+        "kind TEXT NOT NULL, pci TEXT NOT NULL, uuid TEXT NOT NULL, first_s INTEGER NOT NULL, last_s INTEGER NOT NULL)",
         "CREATE TABLE marker (id INTEGER PRIMARY KEY, utc_s REAL NOT NULL, end_s REAL, kind TEXT NOT NULL,"
         " code TEXT NOT NULL, tone TEXT NOT NULL, device TEXT NOT NULL, subject TEXT NOT NULL, text TEXT NOT NULL,"
         " parameters TEXT NOT NULL)",

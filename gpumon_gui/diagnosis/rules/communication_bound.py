@@ -106,9 +106,9 @@ RULE = Rule(
         why=N_("More GPUs then bring little; the link is the limit."),
         how=N_(
             "All GPUs of the program are busy and alike, their kernels fill less than 55 percent of the SMs with "
-            "hardly any arithmetic or reading of memory, and data flows steadily between them over NVLink, or "
-            "over PCIe in both directions. "
-            "In a profile: at least 15 percent of the time collectives run and no other kernel does."
+            "hardly any arithmetic or reading of memory, and data flows steadily between them over NVLink, or over "
+            "PCIe in both directions. In a profile: at least 15 percent of the time collectives run and no other "
+            "kernel does."
         ),
         wrong=N_("Where links are not counted, nothing is said. Offloading to the host looks similar over PCIe."),
         todo=N_("Exchange less often or fewer bytes, with larger batches per GPU; use the faster link."),

@@ -85,19 +85,16 @@ RULE = Rule(
         what=N_("Whether a program waits for the GPU in each step."),
         why=N_(
             "The CPU normally prepares the next steps while the GPU computes. Fetching a value (.item(), .cpu(), "
-            "print) "
-            "waits until all work is done; with short steps the GPU then idles between them."
+            "print) waits until all work is done; with short steps the GPU then idles between them."
         ),
         how=N_(
-            "In a script: values fetched, printed or waited for in the loop that computes gradients, in each turn "
-            "and not "
-            "in every N-th. In a profile: the waits for the GPU, each as far as idle time follows it, are at least "
-            "15 percent of the time. Watched: GPU and program both wait in even steps, a guess only."
+            "In a script: values fetched, printed or waited for in the loop that computes gradients, in each turn and "
+            "not in every N-th. In a profile: the waits for the GPU, each as far as idle time follows it, are at "
+            "least 15 percent of the time. Watched: GPU and program both wait in even steps, a guess only."
         ),
         wrong=N_(
             "It is blamed more often than it is at fault: with long steps it costs a few percent at most. Only a "
-            "profile "
-            "(cudaStreamSynchronize) shows what it costs."
+            "profile (cudaStreamSynchronize) shows what it costs."
         ),
         todo=N_("Fetch values once in many steps, and add up on the GPU in between."),
     ),

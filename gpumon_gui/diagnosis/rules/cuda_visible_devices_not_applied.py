@@ -30,8 +30,7 @@ def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
         advice.say(
             N_(
                 "Inside the program the visible GPUs count from 0 again: with CUDA_VISIBLE_DEVICES={value} the last "
-                "one "
-                'is cuda:{last}. Use that number, or plain "cuda".'
+                'one is cuda:{last}. Use that number, or plain "cuda".'
             ),
             **hit.values,
         ),

@@ -56,8 +56,7 @@ RULE = Rule(
         ),
         how=N_(
             "The order of lines: torch.cuda.is_available(), .cuda(), tf.config.list_physical_devices() and the like "
-            "open "
-            "CUDA. Importing torch or TensorFlow does not, nor does torch.cuda.device_count()."
+            "open CUDA. Importing torch or TensorFlow does not, nor does torch.cuda.device_count()."
         ),
         wrong=N_("Modules of the program that are imported first may open CUDA too; one script does not show it."),
         todo=N_("Set the variable before the first import of a framework, or where the program starts."),

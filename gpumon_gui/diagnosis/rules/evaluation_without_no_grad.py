@@ -37,14 +37,12 @@ RULE = Rule(
     help=Help(
         what=N_("Whether a loop over test data runs without torch.no_grad() or inference_mode()."),
         why=N_(
-            "PyTorch keeps the results of all layers for a backward pass that never comes. That limits the batch "
-            "size of "
-            "the evaluation and can end it with an out-of-memory error although training fits."
+            "PyTorch keeps the results of all layers for a backward pass that never comes. That limits the batch size "
+            "of the evaluation and can end it with an out-of-memory error although training fits."
         ),
         how=N_(
             "In a script: the model is called in a loop over test data after .eval(), nothing there computes "
-            "gradients, "
-            "and nothing switches them off."
+            "gradients, and nothing switches them off."
         ),
         wrong=N_("Gradients may be switched off in another file, or the loop may need them (attacks, explanations)."),
         todo=N_("Put the loop under torch.inference_mode()."),

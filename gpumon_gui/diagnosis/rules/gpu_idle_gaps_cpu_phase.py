@@ -63,8 +63,7 @@ RULE = Rule(
         why=N_("Evaluation, metrics and checkpoints on the CPU stop the training for as long as they take."),
         how=N_(
             "Pauses of at least 1.5 seconds between phases in which the GPU is at least half busy; the program's CPU "
-            "works, "
-            "or it writes, and no loading processes that work all the time."
+            "works, or it writes, and no loading processes that work all the time."
         ),
         wrong=N_("Programs that answer requests pause because nobody asks; their CPU rests then."),
         todo=N_("Do that work on the GPU, less often, or in the background."),

@@ -128,9 +128,8 @@ RULE = Rule(
         why=N_("It ends with an out-of-memory error after minutes or hours, however small the batch is."),
         how=N_(
             "In a script: a loss that is added up or kept in a list across steps without .detach() or .item(); it "
-            "holds "
-            "the graph it was computed by. Watched: a rise of at least 64 MB and 2 percent in most parts of the time, "
-            "which does not slow down, is no single step, and is no data that is being loaded. In a memory "
+            "holds the graph it was computed by. Watched: a rise of at least 64 MB and 2 percent in most parts of the "
+            "time, which does not slow down, is no single step, and is no data that is being loaded. In a memory "
             "snapshot: one line of the program takes blocks in each quarter of the record and gives none back."
         ),
         wrong=N_(

@@ -35,8 +35,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
 
 _WINDOWS = N_(
     "In the maker's program (Armoury Crate, G-Helper, Lenovo Vantage, MSI Center …) choose Standard, Hybrid or "
-    "Optimized "
-    "instead of Eco, iGPU only or Integrated, and restart."
+    "Optimized instead of Eco, iGPU only or Integrated, and restart."
 )
 _LINUX = N_(
     "See the graphics mode and switch it to hybrid (supergfxctl -m Hybrid, prime-select on-demand, envycontrol -s "

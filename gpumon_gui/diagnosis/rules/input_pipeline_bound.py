@@ -62,8 +62,7 @@ _IN_SCRIPT = (
         Confidence.LOW,
         N_(
             "from_generator runs Python under its lock on one core. Keep only names or indexes in it and load in a "
-            "parallel "
-            "map, or store the data as TFRecord ({place}):"
+            "parallel map, or store the data as TFRecord ({place}):"
         ),
         _AUTOTUNE,
         title=_PYTHON_IN_SCRIPT,
@@ -89,10 +88,9 @@ _NO_WORKERS = N_("Data is loaded in the training process itself (num_workers=0):
 
 
 _WORKERS_ADVICE = N_(
-    "Then try DataLoader(num_workers=4, persistent_workers=True, pin_memory=True) and a few other numbers: "
-    "too many workers are as slow as too few, and each needs memory of its own. On Windows the program's "
-    "start "
-    'must stand under if __name__ == "__main__".'
+    "Then try DataLoader(num_workers=4, persistent_workers=True, pin_memory=True) and a few other numbers: too many "
+    "workers are as slow as too few, and each needs memory of its own. On Windows the program's start must stand "
+    'under if __name__ == "__main__".'
 )
 
 

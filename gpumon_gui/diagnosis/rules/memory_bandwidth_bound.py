@@ -64,13 +64,11 @@ RULE = Rule(
         what=N_("Whether reading and writing the GPU's memory is the limit."),
         why=N_(
             "A language model that writes one text reads all its weights for each token: no arithmetic unit can be "
-            "busy "
-            "then. That is no fault."
+            "busy then. That is no fault."
         ),
         how=N_(
             "At least 60 percent of the memory bandwidth in use while kernels run (hardware counter). Without "
-            "counters: "
-            "the memory controller works at least 80 percent of the time in which the GPU does."
+            "counters: the memory controller works at least 80 percent of the time in which the GPU does."
         ),
         wrong=N_("The memory controller's share counts time, not amount: it is a hint only."),
         todo=N_("Larger batches, fewer bits per weight, fused kernels."),

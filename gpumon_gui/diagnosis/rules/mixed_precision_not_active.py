@@ -103,8 +103,7 @@ RULE = Rule(
             "names none. In a profile: matrix products and convolutions are at least 30 percent of the GPU's time, "
             "and at most 10 percent of that is in kernels for tensor cores, by their names. Watched, with hardware "
             "counters (data-centre GPUs since Hopper): float32 units work at least 12 percent of the time, tensor "
-            "cores "
-            "at most a tenth of that."
+            "cores at most a tenth of that."
         ),
         wrong=N_("NVIDIA's own TensorFlow 1 images have the mode earlier."),
         todo=N_("Name the device and a supported type, or use a newer release."),

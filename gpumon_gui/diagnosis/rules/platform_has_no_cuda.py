@@ -30,9 +30,9 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
         advice.say(
             N_(
-                'On Macs with Apple silicon PyTorch uses the GPU as device "mps" instead of "cuda"; TensorFlow through '
-                "the "
-                "package tensorflow-metal. For CUDA, use a machine with an NVIDIA GPU under Windows or Linux."
+                'On Macs with Apple silicon PyTorch uses the GPU as device "mps" instead of "cuda"; TensorFlow '
+                "through the package tensorflow-metal. For CUDA, use a machine with an NVIDIA GPU under Windows or "
+                "Linux."
             )
         ),
         advice.check(advice.run_python(view, "import torch; print(torch.backends.mps.is_available())")),

@@ -122,8 +122,7 @@ RULE = Rule(
         how=N_(
             "The framework says so, or the architectures in the build hold only PTX for this GPU, or the build's CUDA "
             "is older than the GPU's generation. Watched: a program that started minutes ago keeps one core busy and "
-            "has "
-            "not used the GPU yet, a guess."
+            "has not used the GPU yet, a guess."
         ),
         wrong=N_("A build made by somebody else may contain other architectures than the official one."),
         todo=N_("Wait once and keep the cache, or install a build that knows this GPU."),

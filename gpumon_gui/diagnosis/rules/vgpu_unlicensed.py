@@ -41,8 +41,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
 
 _TOKEN = N_(
     "Give the virtual machine a licence: put the client configuration token where the vGPU driver looks for it and "
-    "restart "
-    "the licence service (nvidia-gridd on Linux). Ask whoever runs the host."
+    "restart the licence service (nvidia-gridd on Linux). Ask whoever runs the host."
 )
 
 RULE = Rule(
