@@ -8,8 +8,8 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     DATA_RATE,
     LEAST_S,
     amount,
+    at_work,
     counts,
-    look,
     lowered,
     part,
     shares,
@@ -30,20 +30,16 @@ _CORES = 1.8
 
 _TITLE = N_(
     "The CPU is the limit: {cores} cores work while the GPU does {busy} of the time, in small kernels; little is "
-    "copied, so "
-    "it is rather a simulator or other computation than loading data"
+    "copied, so it is rather a simulator or other computation than loading data"
 )
 
 
 def _watch(view: View) -> Outcome:
-    seen = look(view)
-    if seen.busy is None:
-        return Lacks(("job.activity.busy",))
-    if seen.draws:
-        return Lacks(("job.program.framework",))
-    if seen.alone is not True:
-        return Lacks(("job.activity.alone",))
-    unclear = (seen.size is None and seen.busy < _FEW_KERNELS) or (seen.size == "between" and seen.size_by == "memory")
+    work = at_work(view, alone=True)
+    if isinstance(work, Lacks):
+        return work
+    seen, busy = work
+    unclear = (seen.size is None and busy < _FEW_KERNELS) or (seen.size == "between" and seen.size_by == "memory")
     unclear = unclear and seen.rate is not None and seen.rate < _HARDLY_COPIED
     if seen.size is None and not unclear:
         return Lacks(("job.activity.size",))
@@ -53,7 +49,7 @@ def _watch(view: View) -> Outcome:
         return Lacks(("job.program.seconds",))
     if (
         not (unclear or seen.size == "small")
-        or not _LEAST_BUSY <= seen.busy <= _MOST_BUSY
+        or not _LEAST_BUSY <= busy <= _MOST_BUSY
         or (seen.per_program or 0.0) < _CORES
     ):
         return CLEAR
@@ -68,7 +64,7 @@ def _watch(view: View) -> Outcome:
         *shares(view, "job.activity.busy", "job.activity.fill", "job.activity.load"),
         *speeds(view, "job.transfers.rx_bytes_per_s"),
     )
-    values = {"cores": amount(seen.cores), "busy": part(seen.busy)}
+    values = {"cores": amount(seen.cores), "busy": part(busy)}
     return Hit(confidence, evidence, values, Severity.INFO if confidence is Confidence.LOW else None)
 
 
@@ -87,8 +83,7 @@ RULE = Rule(
         why=N_("In reinforcement learning the simulator often takes the time, and a faster GPU changes nothing."),
         how=N_(
             "Two cores and more work, in processes that also wait; kernels are small (see workload-too-small), and "
-            "little "
-            "is copied to the GPU."
+            "little is copied to the GPU."
         ),
         wrong=N_("Loading data for a very small model looks alike."),
         todo=N_("More environments at once, or a simulator that runs on the GPU."),

@@ -10,9 +10,9 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     LEAST_S,
     Picture,
     amount,
+    at_work,
     cautious,
     counts,
-    look,
     lowered,
     part,
     shares,
@@ -39,8 +39,7 @@ _HALF_FULL, _FEW_THREADS, _EVEN = 0.6, 0.15, 0.2
 _MEDIAN = "profile.kernel_median_us"
 _LAUNCH = N_(
     "Each step is too small for this GPU: it works {busy} of the time with kernels that fill {fill} of it, and one "
-    "core "
-    "is busy starting them"
+    "core is busy starting them"
 )
 _POWER = N_(
     "Each step is too small for this GPU: it works {busy} of the time and draws hardly more than idle ({power} W), and "
@@ -48,8 +47,7 @@ _POWER = N_(
 )
 _BUSY_CPU = N_(
     "Each step is too small for this GPU: it works {busy} of the time with kernels that fill {fill} of it, while the "
-    "program "
-    "keeps {cores} cores busy"
+    "program keeps {cores} cores busy"
 )
 _FULL = N_("Each kernel is too small for this GPU: it is always busy, and {fill} of it has work")
 
@@ -59,20 +57,17 @@ def _check(view: View) -> Outcome:
 
 
 def _watch(view: View) -> Outcome:
-    seen = look(view)
-    if seen.busy is None:
-        return Lacks(("job.activity.busy",))
-    if seen.draws:
-        return Lacks(("job.program.framework",))
-    if seen.alone is not True:
-        return Lacks(("job.activity.alone",))
+    work = at_work(view, alone=True)
+    if isinstance(work, Lacks):
+        return work
+    seen, busy = work
     if seen.size is None:
         return Lacks(("job.activity.size",))
     if seen.seconds < LEAST_S:
         return Lacks(("job.program.seconds",))
     if not seen.traffic_known:
         return Lacks(("job.transfers.rx_bytes_per_s",))  # small copies look the same
-    if seen.busy < _LEAST_BUSY or (seen.size == "full" and not _half_full(view, seen)):
+    if busy < _LEAST_BUSY or (seen.size == "full" and not _half_full(view, seen)):
         return CLEAR
     if transfer_confidence(seen) is not None or _ranks_talk(view, seen):
         return CLEAR
@@ -81,7 +76,7 @@ def _watch(view: View) -> Outcome:
     if seen.workers_full or (seen.rate or 0.0) >= DATA_RATE:
         return CLEAR
     several = (seen.per_program or 0.0) > _MOST_CORES
-    confidence = _confidence(view, seen)
+    confidence = _confidence(view, seen, busy)
     if confidence is None:
         return CLEAR
     if several:
@@ -91,9 +86,9 @@ def _watch(view: View) -> Outcome:
         confidence = cautious(confidence)
     confidence = lowered(confidence, seen)
     fill, power = view.number("job.activity.fill"), view.number("job.activity.power_w")
-    title = _POWER if fill is None else _FULL if seen.busy >= _ALWAYS else _BUSY_CPU if several else _LAUNCH
+    title = _POWER if fill is None else _FULL if busy >= _ALWAYS else _BUSY_CPU if several else _LAUNCH
     values = {
-        "busy": part(seen.busy),
+        "busy": part(busy),
         "fill": part(fill),
         "power": "?" if power is None else f"{power:.0f}",
         "cores": amount(seen.cores),
@@ -108,23 +103,23 @@ def _watch(view: View) -> Outcome:
     return Hit(confidence, evidence, values, severity, title)
 
 
-def _confidence(view: View, seen: Picture) -> Confidence | None:
+def _confidence(view: View, seen: Picture, busy: float) -> Confidence | None:
     launches = (seen.main or 0.0) >= FULL_CORE
     even = seen.even(_EVEN)
     if seen.size == "small":
         best = {"sm": Confidence.HIGH, "power": Confidence.MEDIUM}.get(seen.size_by or "", Confidence.LOW)
-        if seen.busy is not None and seen.busy >= _ALWAYS:
+        if busy >= _ALWAYS:
             if (seen.rate or 0.0) < _STARTS:
                 return None  # a hang looks the same
             return Confidence.MEDIUM if seen.size_by == "sm" else Confidence.LOW
         if launches:
             return best if even else Confidence.MEDIUM if best is Confidence.HIGH else Confidence.LOW
         return None
-    if not launches or not even or seen.busy is None or seen.busy >= _ALWAYS:
+    if not launches or not even or busy >= _ALWAYS:
         return None
     if seen.size_by == "memory":
         hardly = (view.number("job.activity.memory") or 0.0) <= _HARDLY_MEMORY
-        return Confidence.LOW if hardly and seen.busy <= _RARE else None
+        return Confidence.LOW if hardly and busy <= _RARE else None
     if seen.size_by != "sm":
         return None
     if (view.number("job.activity.occupancy") or 1.0) > 2 * _FEW_THREADS:
@@ -167,11 +162,9 @@ RULE = Rule(
         ),
         how=N_(
             "While kernels run, less than a quarter of the processors has work (hardware counter); without counters "
-            "the "
-            "GPU draws less than a fifth of the way from idle to its power limit per busy time. One core is full, no "
-            "other process works, little is copied. In a profile: half of the kernels take less than 12 microseconds, "
-            "and for a third of the "
-            "time the GPU is idle while the CPU starts the next ones."
+            "the GPU draws less than a fifth of the way from idle to its power limit per busy time. One core is full, "
+            "no other process works, little is copied. In a profile: half of the kernels take less than 12 "
+            "microseconds, and for a third of the time the GPU is idle while the CPU starts the next ones."
         ),
         wrong=N_(
             "A simulator or other Python code in the same thread looks the same. Small models that answer single "

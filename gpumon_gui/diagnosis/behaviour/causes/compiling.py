@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.causes.picture import counts, look, shares
+from gpumon_gui.diagnosis.behaviour.causes.picture import at_work, counts, shares
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome
@@ -17,24 +17,22 @@ _ONE_CORE = (0.85, 1.4)
 
 _TITLE = N_(
     "The GPU idles while one core works since the program began {age} s ago: kernels may be compiled for this GPU, "
-    "which "
-    "happens at the first start only, or the program prepares something"
+    "which happens at the first start only, or the program prepares something"
 )
 
 
 def watch(view: View) -> Outcome:
     """Judge a program by its behaviour: a guess, since preparing data looks the same."""
-    seen = look(view)
+    work = at_work(view)
+    if isinstance(work, Lacks):
+        return work
+    seen, busy = work
     age = view.number("job.cpu.age_s")
-    if seen.busy is None:
-        return Lacks(("job.activity.busy",))
-    if seen.draws:
-        return Lacks(("job.program.framework",))
     if age is None:
         return Lacks(("job.cpu.age_s",))
     if seen.cores is None or seen.main is None:
         return Lacks(("job.cpu.main",))
-    if seen.busy >= 0.01 or age > _YOUNG_S or not _ONE_CORE[0] <= seen.main <= seen.cores <= _ONE_CORE[1]:
+    if busy >= 0.01 or age > _YOUNG_S or not _ONE_CORE[0] <= seen.main <= seen.cores <= _ONE_CORE[1]:
         return CLEAR
     if seen.seconds < _LEAST_S:
         return CLEAR

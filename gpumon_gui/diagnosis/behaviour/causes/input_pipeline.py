@@ -15,10 +15,10 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     WELL_FED,
     Picture,
     amount,
+    at_work,
     busy_at_work,
     cautious,
     counts,
-    look,
     lowered,
     part,
     shares,
@@ -62,21 +62,19 @@ _INSIDE = N_(
 _DISK = N_("The GPU waits for data from the disk: it works {busy} of the time, while {reads} are read")
 _UNKNOWN = N_(
     "The GPU seems to wait for data: it works {busy} of the time, and the loading processes mostly wait too, perhaps "
-    "for "
-    "storage"
+    "for storage"
 )
 
 
 def watch(view: View) -> Outcome:
     """Judge a program by its behaviour."""
-    seen = look(view)
-    if seen.busy is None:
-        return Lacks(("job.activity.busy",))
-    if seen.draws:
-        return Lacks(("job.program.framework",))
+    work = at_work(view)
+    if isinstance(work, Lacks):
+        return work
+    seen, busy = work
     if seen.seconds < LEAST_S or seen.starting:
         return Lacks(("job.program.seconds",))
-    busy = busy_at_work(view) or seen.busy
+    busy = busy_at_work(view) or busy
     # Short steps may lie between the readings of the driver and be seen by the hardware counter.
     counted = (seen.kernels or 0.0) if view.known("job.activity.sm") else 0.0
     if busy >= WELL_FED or max(busy, counted) < _LEAST_BUSY:

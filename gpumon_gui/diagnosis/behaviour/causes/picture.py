@@ -14,6 +14,7 @@ from gpumon_gui.core.formatters import percent, speed
 from gpumon_gui.diagnosis.behaviour.measured import measured_number
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence
+from gpumon_gui.diagnosis.rule import Lacks
 
 #: Fewer seconds of the steady part say nothing: NVML's figures look back up to one.
 LEAST_S: Final = 2.5
@@ -159,6 +160,19 @@ def look(view: View) -> Picture:
         gaps=count("job.phases.gaps"),
         settled_s=number("job.memory.settled_s"),
     )
+
+
+def at_work(view: View, *, alone: bool = False) -> tuple[Picture, float] | Lacks:
+    """The picture of a program that computes, and how busy it keeps its GPU; or what is not known of it. ``alone``:
+    nothing can be said where others may work on its GPU."""
+    seen = look(view)
+    if seen.busy is None:
+        return Lacks(("job.activity.busy",))
+    if seen.draws:
+        return Lacks(("job.program.framework",))
+    if alone and seen.alone is not True:
+        return Lacks(("job.activity.alone",))
+    return seen, seen.busy
 
 
 def transfer_confidence(seen: Picture) -> Confidence | None:

@@ -10,8 +10,8 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     READS,
     WELL_FED,
     amount,
+    at_work,
     counts,
-    look,
     part,
     pauses,
     shares,
@@ -28,32 +28,27 @@ _EVEN = 0.25
 
 _WAITS = N_(
     "GPU and program wait in turns: the GPU works {busy} of the time in even steps, the program uses {cores} of a "
-    "core; "
-    "waiting for results in each step (.item(), print) looks like this, so does pausing on purpose"
+    "core; waiting for results in each step (.item(), print) looks like this, so does pausing on purpose"
 )
 _LOOP = N_(
     "The GPU works {busy} of the time in even steps, and the program's one thread has its core full: it starts work, "
-    "or "
-    "waits for results, step by step"
+    "or waits for results, step by step"
 )
 
 
 def watch(view: View) -> Outcome:
     """Judge a program by its behaviour: a guess at best, since a wait has no sign of its own."""
-    seen = look(view)
-    if seen.busy is None:
-        return Lacks(("job.activity.busy",))
-    if seen.draws:
-        return Lacks(("job.program.framework",))
-    if seen.alone is not True:
-        return Lacks(("job.activity.alone",))
+    work = at_work(view, alone=True)
+    if isinstance(work, Lacks):
+        return work
+    seen, busy = work
     if seen.main is None:
         return Lacks(("job.cpu.main",))
     if not seen.traffic_known:
         return Lacks(("job.transfers.rx_bytes_per_s",))
     if seen.seconds < _LEAST_S:
         return Lacks(("job.program.seconds",))
-    if not 0.01 <= seen.busy < WELL_FED or seen.devices > 1:
+    if not 0.01 <= busy < WELL_FED or seen.devices > 1:
         return CLEAR
     if seen.variation is None or not seen.even(_EVEN) or pauses(view) or seen.gaps:
         return CLEAR

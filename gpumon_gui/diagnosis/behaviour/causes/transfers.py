@@ -7,8 +7,8 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.behaviour.causes.picture import (
     LEAST_S,
+    at_work,
     counts,
-    look,
     part,
     shares,
     speeds,
@@ -25,13 +25,10 @@ _ENGINE = N_("The GPU waits for copies: its copy engine works {engine} of the ti
 
 def watch(view: View) -> Outcome:
     """Judge a program by its behaviour."""
-    seen = look(view)
-    if seen.busy is None:
-        return Lacks(("job.activity.busy",))
-    if seen.draws:
-        return Lacks(("job.program.framework",))
-    if seen.alone is not True:
-        return Lacks(("job.activity.alone",))
+    work = at_work(view, alone=True)
+    if isinstance(work, Lacks):
+        return work
+    seen, _busy = work
     if not seen.traffic_known:
         return Lacks(("job.transfers.rx_bytes_per_s",))
     if seen.seconds < LEAST_S:
