@@ -115,10 +115,10 @@ class MiniMonitor(QWidget):
         self.top_action.setChecked(on)
         if bool(self.windowFlags() & Qt.WindowType.WindowStaysOnTopHint) == on:
             return
-        handle = self.windowHandle()
-        if handle is None:
+        if not self.testAttribute(Qt.WidgetAttribute.WA_WState_Created):
             self.setWindowFlag(Qt.WindowType.WindowStaysOnTopHint, on)
             return
+        handle = self.windowHandle()
         # QWidget's own way hides the window, and with that it loses its place and the keyboard.
         handle.setFlag(Qt.WindowType.WindowStaysOnTopHint, on)
         self.overrideWindowFlags(handle.flags())
