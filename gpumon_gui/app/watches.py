@@ -15,7 +15,7 @@ from gpumon_gui.bridge.watching import INTERVAL_S, MOST, SHARE, Program, Watched
 from gpumon_gui.core.messages import N_, _, ngettext
 from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
-from gpumon_gui.diagnosis.behaviour.given import given_from, given_here
+from gpumon_gui.diagnosis.behaviour.machine_facts import machine_here, machine_recorded
 from gpumon_gui.diagnosis.behaviour.watcher import Turn
 from gpumon_gui.diagnosis.finding import Severity
 from gpumon_gui.history.marker import Marker, MarkerKind
@@ -51,7 +51,7 @@ class Watches(QObject):
         self._alerts = alerts
         self._told: dict[Program, int] = {}
         self._wanted_pid: int | None = None
-        self.watching = Watching(feed, _recorded if window.is_recorded else given_here, self, share=share)
+        self.watching = Watching(feed, _recorded if window.is_recorded else machine_here, self, share=share)
         self.watching.changed.connect(self._on_changed)
         self.watching.pids_changed.connect(self._on_pids)
         self._performance: Any = window.pages["performance"]
@@ -224,4 +224,4 @@ def alert_of(program: Program, turn: Turn, device: DeviceKey | None) -> Alert:
 
 
 def _recorded(sample: Sample) -> Mapping[str, Any]:
-    return given_from(sample, {})
+    return machine_recorded(sample, {})

@@ -15,7 +15,7 @@ from gpumon_gui.core.formatters import duration
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, ProcessPresence, Sample
 from gpumon_gui.diagnosis.behaviour.energy import Energy
-from gpumon_gui.diagnosis.behaviour.given import given_from, given_here
+from gpumon_gui.diagnosis.behaviour.machine_facts import machine_here, machine_recorded
 from gpumon_gui.diagnosis.behaviour.watcher import Verdict, Watcher
 from gpumon_gui.telemetry.recording.base import Recorded
 from gpumon_gui.telemetry.supervisor import SampleReady
@@ -86,7 +86,7 @@ def live(
                 sample, last_s = event.sample, clock.now().monotonic_s
                 if watcher is None:
                     begin_s = judged_s = last_s
-                    watcher = Watcher(target.pid, given_here(sample), started_utc_s=target.started_utc_s)
+                    watcher = Watcher(target.pid, machine_here(sample), started_utc_s=target.started_utc_s)
                 if is_silent:
                     is_silent = False
                     say(_("the sampler gives readings again."))
@@ -135,7 +135,7 @@ def recorded(source: Recorded, pid: int | None, since_s: float, until_s: float |
             raise KeyboardInterrupt
         sample = source.sample(index)
         if watcher is None:
-            watcher = Watcher(pid, given_from(sample, source.meta))
+            watcher = Watcher(pid, machine_recorded(sample, source.meta))
         watcher.add(sample)
         _count(seen, sample)
         if times[index] - judged_s >= step_s and index < last:

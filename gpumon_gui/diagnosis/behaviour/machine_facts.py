@@ -10,7 +10,7 @@ from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number, text
 
 
-def given_here(sample: Sample) -> dict[str, Any]:
+def machine_here(sample: Sample) -> dict[str, Any]:
     """Facts about this machine; cheap, nothing is run."""
     from gpumon_gui.diagnosis.live_gateway import LiveGateway  # only loaded when asked for
     from gpumon_gui.diagnosis.probes.system import probe
@@ -19,7 +19,7 @@ def given_here(sample: Sample) -> dict[str, Any]:
     return {**found, **_of_devices(sample), "host": {**found.get("host", {}), **_host(sample)}}
 
 
-def given_from(sample: Sample, meta: Mapping[str, str]) -> dict[str, Any]:
+def machine_recorded(sample: Sample, meta: Mapping[str, str]) -> dict[str, Any]:
     """The same from what a recorder noted."""
     system = meta.get("system", "").lower()
     family = next((name for name in ("windows", "linux") if system.startswith(name)), None)
