@@ -5,7 +5,8 @@ from __future__ import annotations
 from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
+from gpumon_gui.diagnosis.behaviour.parts import Part, parts
+from gpumon_gui.diagnosis.evidence import measured, told
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote

@@ -8,7 +8,7 @@ from typing import Any
 from gpumon_gui.core.formatters import number_text
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import AMOUNT, in_words, told
+from gpumon_gui.diagnosis.evidence import AMOUNT, in_words, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step, Words
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope

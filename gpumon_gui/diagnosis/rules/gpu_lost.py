@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts, told
+from gpumon_gui.diagnosis.behaviour.parts import parts
+from gpumon_gui.diagnosis.evidence import measured, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote

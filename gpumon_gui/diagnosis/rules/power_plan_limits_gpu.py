@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
-from gpumon_gui.diagnosis.behaviour.measured import AMOUNT, Part, measured, parts, told
+from gpumon_gui.diagnosis.behaviour.parts import Part, parts
+from gpumon_gui.diagnosis.evidence import AMOUNT, measured, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.behaviour.causes.picture import amount, counts, look, shares
-from gpumon_gui.diagnosis.behaviour.measured import parts
+from gpumon_gui.diagnosis.behaviour.parts import parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Hit, Lacks, Outcome

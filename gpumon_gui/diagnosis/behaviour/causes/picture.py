@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from gpumon_gui.core.formatters import percent, speed
-from gpumon_gui.diagnosis.behaviour.measured import measured_number
+from gpumon_gui.diagnosis.evidence import measured_number
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence
 from gpumon_gui.diagnosis.rule import Lacks
