@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from gpumon_gui import __version__
 from gpumon_gui.app.alerts import Alerts
-from gpumon_gui.app.arguments import Arguments
+from gpumon_gui.app.arguments import Arguments, Screenshot
 from gpumon_gui.app.desktop import Desktop
 from gpumon_gui.app.diagnosing import Diagnosing
 from gpumon_gui.app.ending import Ending
@@ -28,6 +28,7 @@ from gpumon_gui.app.watches import Watches
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.clock import SystemClock
+from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme, Theme
 from gpumon_gui.ui.widgets.message_bar import Tone
@@ -35,44 +36,21 @@ from gpumon_gui.ui.widgets.message_bar import Tone
 
 def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B008 - frozen
     """Open the window and stay until it ends; the exit code. Raises GpumonError when there is nothing to show."""
-    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     log = open_log(arguments)
-    _name_for_task_bar()
-    qInstallMessageHandler(_on_qt_message)
-    app = QApplication(sys.argv[:1])
-    app.setApplicationName("GPUMon")
-    app.setApplicationVersion(__version__)
-    app.setDesktopFileName("gpumon")
-    app.setQuitOnLastWindowClosed(False)  # a dialog that closes after the window must not end the shutdown
-
+    app = _make_app()
     settings, repairs = open_settings(arguments)
-    values = settings.values
-    theme = Theme()
-    theme.set_scheme(Scheme(arguments.theme or values.text("general.theme")))
-    theme.apply(app)
-    translation = Translation()
-    translation.set_language(arguments.language or chosen_language(values))
+    theme, translation = _make_look(app, arguments, settings.values)
 
-    feed = Feed()
-    ending = Ending(app)
-    origin: Origin
-    bar: QWidget | None = None
-    if arguments.demo or arguments.replay is not None:
-        from gpumon_gui.app import replaying  # only then: a live window does without the readers
-
-        origin, subject = replaying.make_replay_origin(arguments, feed)
-        bar = replaying.make_bar(origin, theme)
-        replaying.Unreadable(origin, feed, ending)
-    else:
-        origin, subject = make_live_origin(arguments.scenario, feed, SystemClock()), arguments.scenario or ""
+    # What is shown.
+    feed, ending = Feed(), Ending(app)
+    origin, bar, subject = _make_origin(arguments, feed, theme, ending)
     window = MainWindow(feed, theme, translation, origin, recorded=bar is not None, replay_bar=bar, subject=subject)
+    faults = Faults(window, log.last_lines)
+
+    # What the window can do besides.
     preferences = Preferences(settings, window)
     keeping = Keeping(window, feed, settings, arguments)
     diagnosing = Diagnosing(window, theme, translation, settings, arguments)
-    preferences.apply_to_window(arguments.page)
-    diagnosing.welcome()
-    if repairs:
-        window.message.say("\n".join(repairs), Tone.ATTENTION)
     alerts = None
     if bar is None and arguments.screenshot is None:  # what is played happened long ago
         alerts = Alerts(window, feed, theme, translation, settings)
@@ -81,46 +59,87 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     watches = Watches(window, feed, translation, keeping, alerts)
     if alerts is not None:
         alerts.use_watches(watches.show)
+
+    # How it begins.
+    preferences.apply_to_window(arguments.page)
+    diagnosing.welcome()
+    if repairs:
+        window.message.say("\n".join(repairs), Tone.ATTENTION, stays=True)
     if arguments.watch is not None:
-        watches.watch_when_seen(arguments.watch)
-    faults = Faults(window, log.last_lines)
+        watches.watch_when_seen(arguments.watch, is_here=bar is None and arguments.scenario is None)
     signals = EndSignals()
-    window.closing.connect(ending.leave)
     signals.received.connect(ending.leave)
-    if arguments.screenshot is not None:
-        if arguments.screenshot.size is not None:
-            window.setMinimumSize(0, 0)
-            window.resize(*arguments.screenshot.size)
-        photographer = Photographer(window, arguments.screenshot)
-        photographer.taken.connect(ending.leave_with)
-        photographer.start()
+    window.closing.connect(ending.leave)
     desktop = None
-    if arguments.screenshot is None:
+    if arguments.screenshot is not None:
+        _photograph(window, arguments.screenshot, ending)
+    else:
         desktop = Desktop(window, feed, theme, translation, entry, settings)
+        desktop.watch_asked.connect(watches.watch_when_seen)
+        diagnosing.use_tray(desktop.tray)
         if alerts is not None:
             alerts.use_tray(desktop.tray)
-        diagnosing.use_tray(desktop.tray)
         app.commitDataRequest.connect(desktop.on_session_end)
         desktop.start(hidden=arguments.tray)
-    else:
-        window.show()
     QTimer.singleShot(0, window, origin.start)  # after the first paint: the window is there at once
     code = app.exec()
 
+    # How it ends.
     if desktop is not None:
         desktop.close()
-    preferences.close()
-    ended = shut_down(window, origin, keeping)
+    ended = shut_down(window, preferences, origin, keeping)
     signals.close()
     faults.close()
-    log.close()
-    if not ended.is_over:
+    has_logged = log.close(ended.left_s)
+    if not ended.is_over or not has_logged:
         leave(code)
     window.hide()
     window.deleteLater()
     app.processEvents()
     qInstallMessageHandler(None)  # what Qt says after Python's end must not call Python
     return code
+
+
+def _make_app() -> QApplication:
+    _name_for_task_bar()
+    qInstallMessageHandler(_on_qt_message)
+    app = QApplication(sys.argv[:1])
+    app.setApplicationName("GPUMon")
+    app.setApplicationVersion(__version__)
+    app.setDesktopFileName("gpumon")
+    app.setQuitOnLastWindowClosed(False)  # a dialog that closes after the window must not end the shutdown
+    return app
+
+
+def _make_look(app: QApplication, arguments: Arguments, values: Values) -> tuple[Theme, Translation]:
+    """Colours and language: of the command line, else of the settings."""
+    theme, translation = Theme(), Translation()
+    theme.set_scheme(Scheme(arguments.theme or values.text("general.theme")))
+    theme.apply(app)
+    translation.set_language(arguments.language or chosen_language(values))
+    return theme, translation
+
+
+def _make_origin(arguments: Arguments, feed: Feed, theme: Theme, ending: Ending) -> tuple[Origin, QWidget | None, str]:
+    """What gives the samples, the controls of a recording, and how the title calls it (untranslated)."""
+    if not arguments.demo and arguments.replay is None:
+        return make_live_origin(arguments.scenario, feed, SystemClock()), None, arguments.scenario or ""
+    from gpumon_gui.app import replaying  # only then: a live window does without the readers
+
+    origin, subject = replaying.make_replay_origin(arguments, feed)
+    replaying.Unreadable(origin, feed, ending)
+    return origin, replaying.make_bar(origin, theme), subject
+
+
+def _photograph(window: MainWindow, order: Screenshot, ending: Ending) -> None:
+    """Show the window, take its picture and end."""
+    if order.size is not None:
+        window.setMinimumSize(0, 0)
+        window.resize(*order.size)
+    photographer = Photographer(window, order)
+    photographer.taken.connect(ending.leave_with)
+    photographer.start()
+    window.show()
 
 
 def _on_qt_message(kind: QtMsgType, _context: QMessageLogContext, message: str) -> None:

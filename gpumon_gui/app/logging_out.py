@@ -13,6 +13,7 @@ from gpumon_gui.system.paths import folders
 
 def open_log(arguments: Arguments) -> LogFile:
     """The log of this window, open. A picture leaves no trace, an account without a home only lines in memory."""
+    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
     folder = None
     if arguments.screenshot is None:
         try:

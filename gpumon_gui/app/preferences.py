@@ -7,9 +7,11 @@ import contextlib
 from PySide6.QtCore import QObject, Slot
 
 from gpumon_gui.app.arguments import PAGES, Arguments
+from gpumon_gui.app.origins import End
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.formatters import read_fahrenheit
+from gpumon_gui.core.messages import N_, _
 from gpumon_gui.settings.option import WrongValue
 from gpumon_gui.settings.store import load
 from gpumon_gui.settings.values import Values
@@ -17,6 +19,8 @@ from gpumon_gui.system.paths import folders
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme
 from gpumon_gui.ui.widgets.message_bar import Tone
+
+_UNSAVED = N_("The last change of the settings could not be saved: the disk does not answer.")
 
 
 def open_settings(arguments: Arguments) -> tuple[Settings, tuple[str, ...]]:
@@ -70,9 +74,10 @@ class Preferences(QObject):
             wanted = values.text("general.last_page")
         self._window.show_page(wanted if wanted in PAGES else PAGES[0])
 
-    def close(self) -> bool:
-        """Write what is not written yet. False: the file system does not answer."""
-        return self.settings.close()
+    def close(self, timeout_s: float) -> End:
+        """Write what is not written yet; says so when that fails."""
+        is_over = self.settings.close(timeout_s)
+        return End(is_over, self.settings.last_fault if is_over else _(_UNSAVED))
 
     @Slot(str)
     def _on_changed(self, key: str) -> None:

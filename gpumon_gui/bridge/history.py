@@ -164,10 +164,9 @@ class History(QObject):
         assert_gui_thread()
         self._is_closed = True
         threads = [self._reading] if self._writing is None else [self._reading, self._writing]
-        running = [thread for thread in threads if thread.is_running]
-        for thread in running:
+        for thread in threads:
             thread.request_stop()
-        ended = [thread.stop(timeout_s) for thread in running]
+        ended = [thread.stop(timeout_s) for thread in threads]
         return all(ended)
 
     # -- what the threads say

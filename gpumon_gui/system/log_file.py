@@ -20,7 +20,7 @@ KEPT_FILES: Final = 3
 KEPT_LINES: Final = 200
 #: Far more than a second of the worst flood; what comes beyond is dropped.
 _WAITING = 2000
-#: The end waits this long for the last lines.
+#: Enough for the last lines.
 END_S: Final = 1.0
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
@@ -102,18 +102,20 @@ class LogFile:
         """The newest lines, oldest first."""
         return tuple(self._lines.lines)[-count:]
 
-    def close(self) -> None:
-        """Write what waits, for at most :data:`END_S`, then end."""
+    def close(self, timeout_s: float = END_S) -> bool:
+        """Write what waits, for at most ``timeout_s``, then end. False: the disk does not answer."""
         self._logger.removeHandler(self._handler)
         self._logger.removeHandler(self._lines)
         self._logger.setLevel(self._before)
-        if self._thread is not None:
-            # A full queue could not take the writer's end.
-            while self._waiting.full():
-                try:
-                    self._waiting.get_nowait()
-                except Empty:
-                    break
-            self._waiting.put(None)
-            self._thread.join(END_S)
-            self._thread = None
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return True
+        # A full queue could not take the writer's end.
+        while self._waiting.full():
+            try:
+                self._waiting.get_nowait()
+            except Empty:
+                break
+        self._waiting.put(None)
+        thread.join(timeout_s)
+        return not thread.is_alive()

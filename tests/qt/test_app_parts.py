@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import logging
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from gpumon_gui.app import replaying
+from gpumon_gui.app import replaying, shutdown
+from gpumon_gui.app.arguments import Arguments
 from gpumon_gui.app.faults import Faults
+from gpumon_gui.app.keeping import Keeping
 from gpumon_gui.app.origins import LiveOrigin
+from gpumon_gui.app.preferences import Preferences
 from gpumon_gui.bridge.feed import Feed, FeedState
+from gpumon_gui.bridge.settings import Settings
+from gpumon_gui.bridge.translation import Translation
+from gpumon_gui.bridge.worker import LoopThread, Worker, stuck_threads
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.model import Demand
+from gpumon_gui.settings.values import Values
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.theme import Theme
+from tests.qt.samples import make_sample
 
 
 @pytest.fixture
@@ -52,6 +65,26 @@ def test_a_fault_in_a_slot_is_logged_and_told_once(qtbot: QtBot, caplog: pytest.
     assert sys.excepthook is before
 
 
+class _Broken(Worker):
+    def run(self) -> None:
+        raise LookupError("in a thread")
+
+
+def test_a_fault_in_any_workers_thread_is_told(qtbot: QtBot) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    faults = Faults(window)
+    thread = LoopThread(_Broken(), "broken")
+    thread.start()
+    qtbot.waitUntil(lambda: bool(window.findChildren(QMessageBox)), timeout=5000)
+    (box,) = window.findChildren(QMessageBox)
+    assert "LookupError: in a thread" in box.detailedText()
+    assert "line" in box.detailedText()  # where it was
+    box.close()
+    faults.close()
+    assert thread.stop(10)
+
+
 def test_f5_brings_a_reading_at_low_speed_and_while_paused(feed: Feed, qtbot: QtBot) -> None:
     origin = LiveOrigin(feed, SystemClock(), "one-gpu-training")
     with qtbot.waitSignal(feed.sample_arrived, timeout=20_000):
@@ -76,3 +109,47 @@ def test_a_missing_demo_says_what_and_where(monkeypatch: pytest.MonkeyPatch, tmp
     with pytest.raises(UnreadableInput) as told:
         replaying.demo_recording()
     assert str(tmp_path / "demo") in str(told.value)
+
+
+def test_what_hangs_is_waited_for_together_and_named(
+    feed: Feed,
+    tmp_path: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """No disk answers: neither that of the settings nor that of the history nor that of the results."""
+    asked, free = threading.Event(), threading.Event()
+
+    def hang(*_things: object) -> SimpleNamespace:
+        asked.set()
+        free.wait(60)
+        return SimpleNamespace(kept=(), faults=())
+
+    for place in ("settings.store.save", "history.store.HistoryStore.finish", "diagnosis.results.load"):
+        monkeypatch.setattr(f"gpumon_gui.{place}", hang)
+    monkeypatch.setattr(shutdown, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr("gpumon_gui.app.keeping.folders", lambda: SimpleNamespace(data=tmp_path))
+    theme, translation, settings = Theme(), Translation(), Settings(tmp_path, Values())
+    origin = LiveOrigin(feed, SystemClock(), None)
+    window = MainWindow(feed, theme, translation, origin)
+    qtbot.addWidget(window)
+    preferences = Preferences(settings, window)
+    keeping = Keeping(window, feed, settings, Arguments())
+    window.pages["diagnostics"].set_folder(tmp_path)
+    window.pages["diagnostics"].files.load()
+    assert asked.wait(60)
+    settings.set("general.theme", "dark")
+    feed.push(make_sample(1))
+    begin = time.monotonic()
+    ended = shutdown.shut_down(window, preferences, origin, keeping)
+    assert not ended.is_over
+    assert time.monotonic() - begin < 4.0  # the results have 2 s, the others no more than is left of them
+    assert len(stuck_threads()) == 3
+    assert "settings could not be saved: the disk does not answer" in capsys.readouterr().err
+    free.set()
+    assert keeping.close(60)
+    assert preferences.close(60).is_over
+    qtbot.waitUntil(lambda: stuck_threads() == (), timeout=60_000)
+    for part in (origin, theme, translation):
+        part.deleteLater()

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.alerts import limits_of
+from gpumon_gui.app.origins import End
 from gpumon_gui.app.preferences import Preferences
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
@@ -53,7 +54,7 @@ class Bench:
         return self.page.rows[key].control
 
     def close(self) -> None:
-        assert self.preferences.close()
+        assert self.preferences.close(5.0) == End()
         self.translation.set_language("en")
         self.theme.set_scheme(Scheme.SYSTEM)
         for part in (self.feed, self.theme, self.translation):

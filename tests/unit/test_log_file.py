@@ -75,11 +75,10 @@ def test_a_disk_that_does_not_answer_does_not_hold_up_the_end(opened: LogFile, m
         answer.wait(60)
 
     monkeypatch.setattr(log_file._Quiet, "flush", hang)
-    monkeypatch.setattr(log_file, "END_S", 0.0)
     logging.getLogger(LOGGER).info("waits")
     assert asked.wait(60)
     (writing,) = (thread for thread in threading.enumerate() if thread.name == "log file")
-    opened.close()
+    assert not opened.close(0.0)
     assert writing.is_alive()
     answer.set()
     writing.join(60)
@@ -87,6 +86,6 @@ def test_a_disk_that_does_not_answer_does_not_hold_up_the_end(opened: LogFile, m
 
 
 def test_it_leaves_no_thread_and_no_handler(opened: LogFile) -> None:
-    opened.close()
+    assert opened.close()
     assert logging.getLogger(LOGGER).handlers == []
     assert not [thread for thread in threading.enumerate() if thread.name == "log file"]

@@ -18,12 +18,15 @@ ICON = 18
 
 
 class Tone(StrEnum):
-    """How it sounds; colour and drawing both tell."""
+    """How it sounds, the worst last; colour and drawing both tell."""
 
-    GOOD = "done"
+    GOOD = "good"
     INFO = "info"
-    ATTENTION = "warning"
-    BAD = "end_task"
+    ATTENTION = "attention"
+    BAD = "bad"
+
+
+_ICONS = {Tone.GOOD: "done", Tone.INFO: "info", Tone.ATTENTION: "warning", Tone.BAD: "end_task"}
 
 
 class MessageBar(QWidget):
@@ -33,6 +36,8 @@ class MessageBar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._tone = Tone.INFO
+        self._stays: tuple[str, ...] = ()
+        self._stays_tone = Tone.GOOD
         self._label = QLabel(self)
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
@@ -57,18 +62,31 @@ class MessageBar(QWidget):
         """What it says; empty while hidden."""
         return self._label.text() if not self.isHidden() else ""
 
-    def say(self, text: str, tone: Tone = Tone.INFO) -> None:
-        """Show a sentence."""
+    def say(self, text: str, tone: Tone = Tone.INFO, *, stays: bool = False) -> None:
+        """Show a sentence in place of the last one. One that ``stays`` is there until the bar is closed, above what is
+        said later."""
+        if stays:
+            self._stays = tuple(dict.fromkeys((*self._stays, text)))
+            self._stays_tone = max(self._stays_tone, tone, key=list(Tone).index)
+        if self._stays:
+            tone = max(self._stays_tone, tone, key=list(Tone).index)
+        whole = "\n".join(dict.fromkeys((*self._stays, text)))
         if tone is not self._tone:
             self._tone = tone
             self.update()
-        is_new = text != self._label.text() or self.isHidden()
-        if text != self._label.text():
-            self._label.setText(text)
-            self.setAccessibleName(text)
+        is_new = whole != self._label.text() or self.isHidden()
+        if whole != self._label.text():
+            self._label.setText(whole)
+            self.setAccessibleName(whole)
         self.show()
         if is_new and self.isVisible():
             announce(self, text)
+
+    @Slot()
+    def hide(self) -> None:
+        """Close it, with what stayed."""
+        self._stays, self._stays_tone = (), Tone.GOOD
+        super().hide()
 
     def retranslate(self) -> None:
         """Write the fixed texts again."""
@@ -85,17 +103,11 @@ class MessageBar(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = self._theme.colours
-        back, mark = {
-            Tone.GOOD: (colours.good_back, colours.good),
-            Tone.INFO: (colours.info_back, colours.info),
-            Tone.ATTENTION: (colours.attention_back, colours.attention),
-            Tone.BAD: (colours.bad_back, colours.bad),
-        }[self._tone]
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QColor(colours.border))
-        painter.setBrush(QColor(back))
+        painter.setBrush(QColor(colours.tone_back(self._tone)))
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5 - S), RADIUS, RADIUS)
         top = min((self.height() - S - ICON) / 2, S + 2.0 + 4)
-        icons.draw(painter, self._tone.value, mark, QRectF(M, top, ICON, ICON))
+        icons.draw(painter, _ICONS[self._tone], colours.tone(self._tone), QRectF(M, top, ICON, ICON))
         painter.end()
