@@ -73,7 +73,7 @@ def weighed(found: Judged, otherwise: Outcome) -> Outcome:
 
 
 def better(view: View, *topics: str) -> tuple[Step, ...]:
-    """What to change, by topic (``tuning.py``), for the framework of the profile; nothing without a profile."""
+    """What to change, by topic (``tuning``), for the framework of the profile; nothing without a profile."""
     return tuning.steps(view, *topics) if view.known("profile") or view.known("memory_snapshot") else ()
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gpumon_gui.core.formatters import watts
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, gpu_busy, measured, parts, told
+from gpumon_gui.diagnosis import advice, tuning
+from gpumon_gui.diagnosis.behaviour.parts import Part, parts
+from gpumon_gui.diagnosis.evidence import gpu_busy, measured, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -80,7 +81,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     where = f"py-spy dump --pid {pid:.0f}" if pid is not None else "py-spy dump --pid PID"
     return (
         advice.say(N_("See on which line the program waits (pip install py-spy; as administrator):"), where),
-        *(tuning_devices.nccl_debug(view) if several else ()),
+        *(tuning.steps(view, "nccl-debug") if several else ()),
     )
 
 

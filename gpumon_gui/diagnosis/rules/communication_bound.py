@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gpumon_gui.core.formatters import percent, speed
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import in_profile, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import gpu_busy, measured, parts, sm_activity, told
+from gpumon_gui.diagnosis import in_profile, tuning
+from gpumon_gui.diagnosis.behaviour.parts import parts
+from gpumon_gui.diagnosis.evidence import gpu_busy, measured, sm_activity, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -90,7 +91,7 @@ def _watch(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    return tuning_devices.faster_exchange(view)
+    return tuning.steps(view, "faster-exchange", "topology")
 
 
 RULE = Rule(

@@ -6,8 +6,9 @@ import math
 
 from gpumon_gui.core.formatters import memory
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import in_profile, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
+from gpumon_gui.diagnosis import in_profile, tuning
+from gpumon_gui.diagnosis.behaviour.parts import Part, parts
+from gpumon_gui.diagnosis.evidence import measured, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -113,8 +114,9 @@ def _full_in(seconds: float | None) -> tuple[str, str]:
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     if view.is_job:
-        return (*tuning_devices.keep_no_graph(view), *tuning_devices.memory_snapshot(view))
-    return (*better(view, _IN_SCRIPT), *in_profile.better(view, "leak"))
+        return tuning.steps(view, "keep-no-graph", "memory-record")
+    recorded = tuning.steps(view, "keep-no-graph") if view.known("memory_snapshot") else ()
+    return (*better(view, _IN_SCRIPT), *recorded)
 
 
 RULE = Rule(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import AMOUNT, measured, parts, told
+from gpumon_gui.diagnosis import advice, tuning
+from gpumon_gui.diagnosis.behaviour.parts import parts
+from gpumon_gui.diagnosis.evidence import AMOUNT, measured, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -80,7 +81,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
             N_("End the program (number {pid}) if nobody needs it: a forgotten notebook keeps all it has."),
             pid=f"{pid:.0f}",
         ),
-        *tuning_devices.release_memory(view),
+        *tuning.steps(view, "release-memory"),
     )
 
 

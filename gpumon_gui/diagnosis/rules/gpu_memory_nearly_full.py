@@ -7,8 +7,9 @@ from typing import Any
 
 from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, told
+from gpumon_gui.diagnosis import advice, tuning
+from gpumon_gui.diagnosis.behaviour.parts import Part, parts
+from gpumon_gui.diagnosis.evidence import measured, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step, Words
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite
@@ -95,7 +96,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
             advice.say(
                 N_("End other programs on this GPU that nobody needs; the evidence above names who holds what.")
             ),
-            *tuning_devices.need_less_memory(view),
+            *tuning.steps(view, "need-less-memory"),
         )
     return (
         advice.say(N_("See who holds it; TensorFlow and JAX take most of it on purpose:"), "nvidia-smi"),

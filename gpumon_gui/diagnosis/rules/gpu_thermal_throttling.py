@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gpumon_gui.core.formatters import percent
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, measured, parts, sm_clock, told
+from gpumon_gui.diagnosis import advice, tuning
+from gpumon_gui.diagnosis.behaviour.parts import Part, parts
+from gpumon_gui.diagnosis.evidence import measured, sm_clock, told
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
@@ -82,8 +83,8 @@ def _written(value: float | None) -> str:
     return "?" if value is None else f"{value:.0f}"
 
 
-def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
-    return tuning_devices.cool()
+def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
+    return (*tuning.steps(view, "cool"), advice.check("nvidia-smi -q -d PERFORMANCE,TEMPERATURE"))
 
 
 RULE = Rule(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import Part, gpu_busy, measured, parts, power_drawn, sm_activity
+from gpumon_gui.diagnosis import advice, tuning
+from gpumon_gui.diagnosis.behaviour.parts import Part, parts
+from gpumon_gui.diagnosis.evidence import gpu_busy, measured, power_drawn, sm_activity
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
@@ -56,7 +57,7 @@ def _saturated(part: Part) -> bool:
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
-        *tuning_devices.use_all_gpus(view),
+        *tuning.steps(view, "use-all-gpus"),
         advice.say(
             N_("If only one is meant to be used, nothing is wrong. What the program may see stands in its variable:"),
             "python -c \"import os; print(os.environ.get('CUDA_VISIBLE_DEVICES'))\"",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis import advice, tuning_devices
-from gpumon_gui.diagnosis.behaviour.measured import measured, parts, told
+from gpumon_gui.diagnosis import advice, tuning
+from gpumon_gui.diagnosis.behaviour.parts import parts
+from gpumon_gui.diagnosis.evidence import measured, told
 from gpumon_gui.diagnosis.facts import Signal, View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -44,7 +45,7 @@ def _fits(signal: Signal) -> bool:
 
 
 def _watch(view: View) -> Outcome:
-    loaded = [name for name in ("TensorFlow", "JAX") if tuning_devices.loaded(view, name)]
+    loaded = [name for name in tuning.seen(view) if name in (tuning.TENSORFLOW, tuning.JAX)]
     if not loaded:
         return CLEAR if view.text("job.program.framework") else Lacks(("job.program.framework",))
     devices = [part for part in parts(view, "job.memory.devices") if part.number("job_share") is not None]
@@ -84,7 +85,7 @@ def _watch(view: View) -> Outcome:
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     if view.is_job:
-        return tuning_devices.limit_memory(view)
+        return tuning.steps(view, "limit-memory")
     return (
         advice.say(
             N_("Let TensorFlow take memory as it needs it (set before Python starts):"),

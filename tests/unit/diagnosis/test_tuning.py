@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
+import gpumon_gui.diagnosis
 from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.tuning import devices, kernels, loader, memory, precision
 
 FRAMEWORKS = (tuning.TORCH, tuning.TENSORFLOW, tuning.JAX)
 #: What is typed into a terminal or set in the environment, not Python.
-NOT_PYTHON = ("torchrun", "py-spy", "export ", "XLA_PYTHON_CLIENT", "PYTORCH_CUDA_ALLOC_CONF")
+NOT_PYTHON = ("torchrun", "py-spy", "export ", "nvidia-smi")
 
 
 def view(framework: str | None) -> View:
@@ -54,14 +57,43 @@ def test_every_topic_helps_somebody(topic: str) -> None:
     assert variants
     for steps in variants.values():
         assert all(text.strip() for text, _code in steps)
-        assert all("$" not in code.replace("$WORKERS", "").replace("$PID", "") for _text, code in steps)
+        codes = [code for _text, code in steps if isinstance(code, str)]
+        assert all("$" not in code.replace("$WORKERS", "").replace("$PID", "") for code in codes)
+
+
+def test_every_topic_is_advised_by_somebody() -> None:
+    """What no rule names is dead text; what a rule names is there."""
+    named: set[str] = set()
+    for file in Path(gpumon_gui.diagnosis.__path__[0]).rglob("*.py"):
+        if file.parent.name != "tuning":
+            tree = ast.parse(file.read_text(encoding="utf-8"))
+            named |= {
+                node.value
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Constant) and str(node.value) == node.value
+            }
+    assert sorted(tuning.TOPICS.keys() - named) == []
+
+
+def test_no_topic_stands_in_two_files() -> None:
+    fields = (devices, kernels, loader, memory, precision)
+    assert sum(len(field.TOPICS) for field in fields) == len(tuning.TOPICS)
+
+
+def test_variables_are_set_as_the_shell_does_it() -> None:
+    def command(family: str) -> str:
+        facts = {"os": {"family": family}, "job": {"program": {"framework": "JAX"}}}
+        return tuning.steps(View("pid 7", facts, job=True), "limit-memory")[0].command
+
+    assert command("linux") == "export XLA_PYTHON_CLIENT_PREALLOCATE=false"
+    assert command("windows") == '$env:XLA_PYTHON_CLIENT_PREALLOCATE = "false"'
 
 
 @pytest.mark.parametrize("topic", tuning.TOPICS)
 def test_code_can_be_read_by_python(topic: str) -> None:
     """An ellipsis in it stands for what only the user knows."""
     for steps in tuning.TOPICS[topic].values():
-        for _text, code in steps:
+        for code in (code for _text, code in steps if isinstance(code, str)):
             plain = code.replace("$WORKERS", "4").replace("(…, ", "(").replace("(…)", "(...)").replace("=…", "=...")
             lines = [line for line in plain.splitlines() if not line.startswith(NOT_PYTHON)]
             if lines and lines[0].startswith("@"):
