@@ -10,7 +10,7 @@ from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.model import DeviceState, Sample
 from gpumon_gui.core.values import Missing, Reading, Reason, number
 from gpumon_gui.telemetry.provenance import COUNTERS
-from gpumon_gui.telemetry.recording import smi_csv
+from gpumon_gui.telemetry.recording import smi_csv, smi_fields
 from gpumon_gui.telemetry.recording.open import open_recording
 
 HEADER = "timestamp, index, name, pstate, utilization.gpu [%], memory.used [MiB], memory.total [MiB], power.draw [W]"
@@ -201,6 +201,6 @@ def test_what_cannot_be_read_is_one_line_with_the_place(lines: list[str], says: 
 
 
 def test_every_figure_names_its_field() -> None:
-    metrics = {metric for metric, _factor in (*smi_csv._FIELDS.values(), *smi_csv._LASTING.values())}
-    metrics |= set(smi_csv._LASTING_TEXTS.values())
+    metrics = {metric for metric, _factor in (*smi_fields.FIELDS.values(), *smi_fields.LASTING.values())}
+    metrics |= set(smi_fields.LASTING_TEXTS.values())
     assert metrics <= set(COUNTERS["smi"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol
 
 import numpy as np
@@ -56,6 +57,33 @@ class Recorded(Protocol):
     def close(self) -> None:
         """Let go of the file. May be called twice."""
         ...
+
+
+class RecordedFile:
+    """What everything that is read from a file has in common. Readers say what there is by :meth:`_has`."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self.meta: Mapping[str, str] = {}
+        self.times: Times = np.zeros(0)
+        self.complete = True
+
+    def _has(self, meta: Mapping[str, str], moments: Sequence[float], *, complete: bool) -> None:
+        """``moments`` are seconds from anywhere, ascending, at least one."""
+        times = np.array(moments, dtype=np.float64)
+        times -= times[0]
+        times.setflags(write=False)
+        self.meta, self.times, self.complete = MappingProxyType(dict(meta)), times, complete
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def index_at(self, time_s: float) -> int:
+        """The last sample not later than ``time_s`` seconds from the start; the first one for earlier times."""
+        return index_at(self.times, time_s)
+
+    def close(self) -> None:
+        """Nothing is held."""
 
 
 def index_at(times: Times, time_s: float) -> int:

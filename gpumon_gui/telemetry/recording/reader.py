@@ -6,11 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NotRequired, TypedDict
 
 import msgspec
-import numpy as np
 
 from gpumon_gui.core.database import open_for_reading, reading
 from gpumon_gui.core.errors import UnreadableInput
@@ -19,7 +17,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS, Unit
 from gpumon_gui.core.model import DeviceInfo, Sample
 from gpumon_gui.telemetry.codec import MalformedSample, from_plain
-from gpumon_gui.telemetry.recording.base import Times, index_at
+from gpumon_gui.telemetry.recording.base import RecordedFile
 from gpumon_gui.telemetry.recording.schema import RECORDING
 
 _Value = list[float | int | str | None]
@@ -100,53 +98,32 @@ _TEXTS = frozenset(metric.id for metric in METRICS.values() if metric.unit is Un
 _BAD = (MalformedSample, msgspec.DecodeError, msgspec.ValidationError, ValueError, OverflowError, RecursionError)
 
 
-class Recording:
-    """A recording opened for reading. Use from the thread that opened it.
+class Recording(RecordedFile):
+    """A recording opened for reading. Use from the thread that opened it. Not ``complete`` when the recorder was
+    killed; everything up to its last commit is here.
 
     Raises UnreadableInput: not a recording, newer, damaged (what and where), empty.
     """
 
     def __init__(self, path: Path) -> None:
-        self._path = path.absolute()
-        self._reader = open_for_reading(self._path, RECORDING)
+        super().__init__(path)
+        self._reader = open_for_reading(self.path, RECORDING)
         try:
-            with reading(self._path, foreign=True):
-                self._meta = self._read_meta()
-                self._ids, self._times, self._inventory_ids = self._read_index()
+            with reading(self.path, foreign=True):
+                meta = self._read_meta()
+                self._ids, moments, self._inventory_ids = self._read_index()
+            self._has(meta, moments, complete="finished_utc_s" in meta)
             self._inventories: dict[int, tuple[DeviceInfo, ...]] = {}
         except BaseException:
             self._reader.close()
             raise
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._path
-
-    @property
-    def meta(self) -> Mapping[str, str]:
-        """Notes of the recorder."""
-        return self._meta
-
-    @property
-    def times(self) -> Times:
-        """Seconds from the first sample, ascending."""
-        return self._times
-
-    @property
-    def complete(self) -> bool:
-        """False when the recorder was killed; everything up to its last commit is here."""
-        return "finished_utc_s" in self._meta
-
-    def __len__(self) -> int:
-        return len(self._times)
 
     def sample(self, index: int) -> Sample:
         """One sample. Raises IndexError, and UnreadableInput where the file is damaged."""
         if not 0 <= index < len(self):
             raise IndexError(index)
         try:
-            with reading(self._path, foreign=True):
+            with reading(self.path, foreign=True):
                 row = self._reader.connection.execute(
                     "SELECT body FROM sample WHERE id = ?", (self._ids[index],)
                 ).fetchone()
@@ -162,10 +139,6 @@ class Recording:
             raise UnreadableInput(self._damaged(index, str(error))) from error
         return replace(sample, inventory=self._inventory(index))
 
-    def index_at(self, time_s: float) -> int:
-        """The last sample not later than ``time_s`` seconds from the start; the first one for earlier times."""
-        return index_at(self._times, time_s)
-
     def close(self) -> None:
         """Let go of the file."""
         self._reader.close()
@@ -175,7 +148,7 @@ class Recording:
         key = self._inventory_ids[index]
         found = self._inventories.get(key)
         if found is None:
-            with reading(self._path, foreign=True):
+            with reading(self.path, foreign=True):
                 row = self._reader.connection.execute("SELECT body FROM inventory WHERE id = ?", (key,)).fetchone()
             if row is None:
                 raise UnreadableInput(self._damaged(index, f"no inventory {key}"))
@@ -191,13 +164,13 @@ class Recording:
 
     def _read_meta(self) -> Mapping[str, str]:
         rows = self._reader.connection.execute("SELECT key, value FROM meta").fetchall()
-        return MappingProxyType({_as_text(key): _as_text(value) for key, value in rows})
+        return {_as_text(key): _as_text(value) for key, value in rows}
 
-    def _read_index(self) -> tuple[list[int], Times, list[int]]:
+    def _read_index(self) -> tuple[list[int], list[float], list[int]]:
         rows = self._reader.connection.execute("SELECT id, monotonic_s, inventory FROM sample ORDER BY id").fetchall()
         if not rows:
             raise UnreadableInput(
-                _("{path}: a recording without samples: it ended before the first one.").format(path=shown(self._path))
+                _("{path}: a recording without samples: it ended before the first one.").format(path=shown(self.path))
             )
         before = -math.inf
         for position, (id_, time_s, inventory) in enumerate(rows, 1):
@@ -208,20 +181,17 @@ class Recording:
             if time_s < before:
                 raise UnreadableInput(self._damaged_row(id_, "the time goes back"))
             before = time_s
-        times = np.array([row[1] for row in rows], dtype=np.float64)
-        times -= times[0]
-        times.setflags(write=False)
-        return [row[0] for row in rows], times, [row[2] for row in rows]
+        return [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows]
 
     def _damaged_row(self, id_: object, detail: str) -> str:
-        return _("{path}: damaged at sample {row} ({detail}).").format(path=shown(self._path), row=id_, detail=detail)
+        return _("{path}: damaged at sample {row} ({detail}).").format(path=shown(self.path), row=id_, detail=detail)
 
     def _damaged(self, index: int, detail: str) -> str:
         return _("{path}: damaged at sample {row} of {rows}, {seconds} s from the start ({detail}).").format(
-            path=shown(self._path),
+            path=shown(self.path),
             row=index + 1,
             rows=len(self),
-            seconds=f"{self._times[index]:.1f}",
+            seconds=f"{self.times[index]:.1f}",
             detail=" ".join(detail.split()),
         )
 

@@ -23,8 +23,6 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.files import check_regular_file, shown
 from gpumon_gui.core.messages import _
@@ -41,7 +39,7 @@ from gpumon_gui.core.model import (
     UseKind,
 )
 from gpumon_gui.core.values import Missing, Reading, Reason, Value, checked
-from gpumon_gui.telemetry.recording.base import Times, index_at
+from gpumon_gui.telemetry.recording.base import RecordedFile
 
 #: Limits against files made to fill memory; real lines have some 2 KB, an hour at 5 Hz 36 MB.
 LONGEST_LINE = 4 << 20
@@ -85,56 +83,31 @@ class _Bad(Exception):  # noqa: N818 - inside this module only
     """What is wrong with the present line."""
 
 
-class Trace:
-    """A labelled trace, whole in memory. Raises UnreadableInput naming file and line."""
+class Trace(RecordedFile):
+    """A labelled trace, whole in memory (it is whole, or refused). ``meta``: ``program`` is ``trace``, ``driver`` its
+    version. Raises UnreadableInput naming file and line."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path.absolute()
-        check_regular_file(self._path)
+        super().__init__(path)
+        check_regular_file(self.path)
         rows: list[_Row] = []
         head: _Head | None = None
         number = 0  # of the line in hand, also after the loop
         try:
-            for number, document in _documents(self._path):  # noqa: B007 - used below
+            for number, document in _documents(self.path):  # noqa: B007 - used below
                 if head is None:
                     head = _Head(document)
                 else:
                     rows.append(_Row(document, head, rows[-1] if rows else None))
         except _Bad as error:
             raise UnreadableInput(
-                _("{path}:{line}: {detail}").format(path=shown(self._path), line=number, detail=error)
+                _("{path}:{line}: {detail}").format(path=shown(self.path), line=number, detail=error)
             ) from error
         if head is None or not rows:
-            raise UnreadableInput(_("{path}: a trace without samples.").format(path=shown(self._path)))
-        self._meta = MappingProxyType({"program": "trace", "driver": head.driver})
+            raise UnreadableInput(_("{path}: a trace without samples.").format(path=shown(self.path)))
         base_s = self._utc_base(rows)
         self._samples = tuple(row.sample(index, base_s, head) for index, row in enumerate(rows))
-        times = np.array([row.time_s for row in rows], dtype=np.float64)
-        self._times: Times = times - times[0]
-        self._times.setflags(write=False)
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._path
-
-    @property
-    def meta(self) -> Mapping[str, str]:
-        """``program`` is ``trace``; ``driver`` its version."""
-        return self._meta
-
-    @property
-    def times(self) -> Times:
-        """Seconds from the first sample."""
-        return self._times
-
-    @property
-    def complete(self) -> bool:
-        """A trace is whole or refused."""
-        return True
-
-    def __len__(self) -> int:
-        return len(self._samples)
+        self._has({"program": "trace", "driver": head.driver}, [row.time_s for row in rows], complete=True)
 
     def sample(self, index: int) -> Sample:
         """One sample. Raises IndexError."""
@@ -142,19 +115,12 @@ class Trace:
             raise IndexError(index)
         return self._samples[index]
 
-    def index_at(self, time_s: float) -> int:
-        """The last sample not later than ``time_s`` seconds from the start."""
-        return index_at(self._times, time_s)
-
-    def close(self) -> None:
-        """Nothing is held."""
-
     def _utc_base(self, rows: list[_Row]) -> float:
         """UTC of t = 0: from the newest process time stamp of the first row that has one, else the file's date."""
         for row in rows:
             if row.stamp_s:
                 return row.stamp_s - row.time_s
-        return self._path.stat().st_mtime - rows[-1].time_s
+        return self.path.stat().st_mtime - rows[-1].time_s
 
 
 class _Head:
