@@ -14,7 +14,7 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMessageBox, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMessageBox, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.arguments import Arguments
@@ -32,11 +32,13 @@ from gpumon_gui.diagnosis.gateway import Command, Gateway, Ran
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.proof.run import NoInstruments
 from gpumon_gui.diagnosis.recorded_gateway import RecordedGateway
+from gpumon_gui.diagnosis.report import text
 from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.section import Card
 from gpumon_gui.ui.wizard.findings_page import folded
 from gpumon_gui.ui.wizard.given_box import MOST_SHOWN
 from gpumon_gui.ui.wizard.wizard import CHOOSE, FINDINGS, HELP, REPORT, RUNNING, Wizard
@@ -260,6 +262,77 @@ def test_what_could_not_be_judged_is_on_show_with_what_was_missing(desk: Desk) -
     clear = wizard.findings.groups["clear"]
     count = len({entry.code for entry in found(wizard).clear})
     assert clear.head.title.startswith(f"{count} cause")
+
+
+def walk(wizard: Wizard) -> list[QWidget]:
+    """Every stop of Tab on the findings, from the first one on; each is in sight and has a ring and a name."""
+    stops: list[QWidget] = []
+    for _turn in range(200):
+        at = QApplication.focusWidget()
+        assert at is not None
+        if at in stops:
+            break
+        stops.append(at)
+        if wizard.findings.area.isAncestorOf(at):
+            settle()
+            seen = wizard.findings.area.viewport().rect()
+            top = at.mapTo(wizard.findings.area.viewport(), QPoint(0, 0))
+            assert seen.contains(QPoint(max(0, top.x()), top.y() + min(8, at.height() - 1))), at.accessibleName()
+            if not isinstance(at, QPlainTextEdit):  # it has a cursor
+                image = at.grab().toImage()
+                at.clearFocus()
+                assert image != at.grab().toImage(), f"no ring: {at.accessibleName()}"
+                at.setFocus(Qt.FocusReason.TabFocusReason)
+        assert at.accessibleName() or getattr(at, "text", str)(), at
+        QTest.keyClick(at, Qt.Key.Key_Tab)
+    return stops
+
+
+def test_the_findings_are_read_and_copied_by_keyboard_alone(desk: Desk, machine: Machine) -> None:
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    wizard = desk.checked()
+    page = wizard.findings
+    desk.until(lambda: page.cards[0].is_open)
+    assert QApplication.focusWidget() is page.cards[0].head
+    stops = walk(wizard)
+    inside = [stop for stop in stops if page.area.isAncestorOf(stop)]
+    card = page.cards[0]
+    content = page.area.widget()
+    assert content is not None
+
+    def place(stop: QWidget) -> tuple[int, int]:
+        corner = stop.mapTo(content, QPoint(0, 0))
+        return corner.y(), corner.x()
+
+    # From top to bottom, whatever was made when.
+    ordered = sorted(inside, key=place)
+    first = inside.index(page.banners[0])
+    assert inside[first:] + inside[:first] == ordered
+    block = card.block
+    assert [stop for stop in inside if block.isAncestorOf(stop)] == [
+        block.evidence,
+        block.advice,
+        *(box.copy_button for box in block.commands),
+        block.help_button,
+        card.check_button,
+    ]
+    assert {*page.banners, *(each.head for each in (*page.cards, *page.groups.values()))} <= set(inside)
+    for banner in page.banners:
+        assert banner.accessibleName() == banner.text
+    for each in page.cards:
+        assert each.head.title in each.head.accessibleName()
+        assert text.status({**each.finding, "symptom_of": None}) in each.head.accessibleName()
+    assert {wizard.back_button, wizard.again_button, wizard.next_button} <= set(stops)
+    # The evidence, by Tab and Ctrl+C.
+    card.head.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(card.head, Qt.Key.Key_Tab)
+    focused = QApplication.focusWidget()
+    assert focused is block.evidence
+    assert "CUDA_VISIBLE_DEVICES" in focused.accessibleName()
+    QTest.keyClick(focused, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    copied = QGuiApplication.clipboard().text()
+    assert "CUDA_VISIBLE_DEVICES" in copied
+    assert "-1" in copied
 
 
 # -- cancel
@@ -727,6 +800,16 @@ def test_a_saved_report_is_listed_with_its_result(desk: Desk, tmp_path: Path) ->
     wizard.save_as(str(tmp_path / "report.html"))
     rows = desk.page.overview
     desk.until(lambda: any("report.html" in label.text() for label in rows.findChildren(QLabel)))
+
+
+def test_another_time_offers_no_program(desk: Desk) -> None:
+    """The demo, a recording: its processes are not there. No card stands empty."""
+    desk.page.set_recorded()
+    wizard = desk.open()
+    for card in wizard.choose.findChildren(Card):
+        if card.isVisible():
+            assert any(child.isVisible() for child in card.findChildren(QWidget)), card
+    assert not wizard.choose.process.isVisible()
 
 
 def test_without_results_the_page_says_what_it_does(desk: Desk) -> None:

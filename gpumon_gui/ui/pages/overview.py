@@ -25,6 +25,7 @@ from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.questions import ask_to_delete
 from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
+from gpumon_gui.ui.widgets.tab_order import put_behind
 
 if TYPE_CHECKING:
     from gpumon_gui.diagnosis.ask import Result
@@ -187,8 +188,12 @@ class Overview(QWidget):
                 widget.hide()
                 widget.deleteLater()
         current = self._current()
+        last: QWidget = self.forget_button
         for name in current.result.reports if current is not None else ():
-            self._reports.addWidget(_ReportRow(self._theme, Path(name), self._card))
+            row = _ReportRow(self._theme, Path(name), self._card)
+            put_behind(last, row)
+            self._reports.addWidget(row)
+            last = row
 
     @Slot(int)
     def _on_row(self, _row: int) -> None:

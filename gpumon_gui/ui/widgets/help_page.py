@@ -109,8 +109,14 @@ class HelpWindow(QDialog):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, M, 0, 0)
         box.addWidget(self.page)
-        self.setWindowTitle(_("How this was decided"))
         self.resize(*_WINDOW)
+        self.retranslate()
+
+    @Slot()
+    def retranslate(self) -> None:
+        """Write every text again."""
+        self.setWindowTitle(_("How this was decided"))
+        self.page.retranslate()
 
 
 def show_help(theme: Theme, code: str, parent: QWidget) -> None:

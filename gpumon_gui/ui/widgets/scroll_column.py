@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QSize, Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtCore import QPoint, QSize, Qt, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QVBoxLayout, QWidget
 
 from gpumon_gui.ui.theme import S, Theme
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
@@ -33,11 +34,19 @@ class ScrollColumn(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
 
-    def focusNextPrevChild(self, next: bool) -> bool:
-        """Qt brings only the caret of a box into sight; its frame is to be seen as well."""
-        moved: bool = super().focusNextPrevChild(next)
-        inside, focused = self.widget(), self.focusWidget()
-        if moved and inside is not None and focused is not None and inside.isAncestorOf(focused):
-            middle = focused.mapTo(inside, QPoint(focused.width() // 2, focused.height() // 2))
-            self.ensureVisible(middle.x(), middle.y(), focused.width() // 2 + S, focused.height() // 2 + S)
-        return moved
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus)
+
+    @Slot(QWidget, QWidget)
+    def _on_focus(self, _old: QWidget | None, now: QWidget | None) -> None:
+        """What has the focus is seen, wherever it comes from. Qt brings it into sight only when it comes from within,
+        and of a box only the caret. A press of the mouse moves nothing: its release would miss."""
+        inside = self.widget()
+        if inside is None or now is None or not inside.isAncestorOf(now) or QGuiApplication.mouseButtons():
+            return
+        top, half = now.mapTo(inside, QPoint(0, 0)), now.height() // 2
+        if now.height() > self.viewport().height():
+            self.verticalScrollBar().setValue(top.y() - S)
+        else:
+            self.ensureVisible(top.x() + now.width() // 2, top.y() + half, now.width() // 2 + S, half + S)

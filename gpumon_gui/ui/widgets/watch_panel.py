@@ -34,7 +34,7 @@ from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import SlimBar
 from gpumon_gui.ui.widgets.finding_block import FindingBlock
 from gpumon_gui.ui.widgets.fold import Fold
-from gpumon_gui.ui.widgets.help_page import show_help
+from gpumon_gui.ui.widgets.help_page import HelpWindow, show_help
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import Banner, Mark, set_text, wrapped
 from gpumon_gui.ui.widgets.spoken_card import SpokenCard
@@ -309,6 +309,8 @@ class WatchPanel(QWidget):
         self.block.retranslate()
         for other in self._others:
             other.block.retranslate()
+        for window in self.findChildren(HelpWindow):
+            window.retranslate()
         self._show()
 
     # -- inside

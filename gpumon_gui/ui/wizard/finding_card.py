@@ -18,6 +18,7 @@ from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.finding_block import FindingBlock, Line, Shown
 from gpumon_gui.ui.widgets.fold import Fold
 from gpumon_gui.ui.widgets.section import wrapped
+from gpumon_gui.ui.widgets.spoken_card import SpokenCard
 from gpumon_gui.ui.wizard.words import MARK
 
 #: A value is shown up to here; all of it is in the saved report.
@@ -131,11 +132,12 @@ class GoneCard(Fold):
         words = _("It was looked for again and is not there any more.")
         if self.change is Change.UNKNOWN:
             words = _("What decides it could not be found out this time.")
-        body = QWidget(parent)
+        body = SpokenCard(self._theme, parent, bare=True)
+        body.set_spoken(words)
         label = wrapped(self._theme, muted=True, parent=body)
         label.setText(words)
         column = QVBoxLayout(body)
-        column.setContentsMargins(XL + L, 0, L, M)
+        column.setContentsMargins(XL + L, XS, L, M)
         column.addWidget(label)
         return body
 

@@ -25,6 +25,7 @@ from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import wrapped
+from gpumon_gui.ui.widgets.tab_order import put_behind
 from gpumon_gui.ui.wizard.finding_card import FindingCard, GoneCard
 from gpumon_gui.ui.wizard.verdicts import VerdictBanner
 
@@ -51,6 +52,7 @@ class FindingsPage(QWidget):
         self._before: Result | None = None
         self._subject: str | None = None
         self._open: set[tuple[str, str]] = set()
+        self._count = ""  #: of the findings, in words
         self.banners: list[VerdictBanner] = []
         self.cards: list[FindingCard] = []
         self.gone: list[GoneCard] = []
@@ -88,11 +90,19 @@ class FindingsPage(QWidget):
             self._where = 0
             self.area.verticalScrollBar().setValue(0)
 
-    def focus_first(self) -> None:
+    @property
+    def summary(self) -> str:
+        """The verdicts and how many findings there are, for who does not see them."""
+        return ". ".join([*(banner.text.split("\n")[0].rstrip(".") for banner in self.banners), self._count])
+
+    def focus_first(self, reason: Qt.FocusReason) -> None:
         """Put the focus on the first finding."""
         first = next(iter([*self.gone, *self.cards, *self.groups.values()]), None)
         if first is not None:
-            first.head.setFocus(Qt.FocusReason.OtherFocusReason)
+            where = self.area.verticalScrollBar().value()
+            first.head.setFocus(reason)
+            if reason == Qt.FocusReason.OtherFocusReason:  # nobody looks for it
+                self.area.verticalScrollBar().setValue(where)
 
     @Slot()
     def retranslate(self) -> None:
@@ -131,6 +141,7 @@ class FindingsPage(QWidget):
         self._to_open += [group for name, group in self.groups.items() if name in open_groups]
         self._when.setText(_("Checked on {time}").format(time=moments.moment(self.result.time_utc_s, seconds=False)))
         self.area.setWidget(content)
+        put_behind(self.message, content)
         self._where = where
         self._open_next()
         if self._before is not None:
@@ -170,6 +181,7 @@ class FindingsPage(QWidget):
             title = title.format(count=count)
         column.addSpacing(S)
         column.addWidget(self._heading(title, content))
+        self._count = title
         if not acting:
             summary = _plain_summary(made)
             if summary:
@@ -252,16 +264,17 @@ class FindingsPage(QWidget):
         *,
         fixed: bool = False,
     ) -> None:
-        group = Fold(self._theme, partial(self._block, block, fixed), content)
+        group = Fold(self._theme, partial(self._block, title, block, fixed), content)
         group.head.say(kind, title, line)
         self.groups[name] = group
         column.addWidget(group)
 
-    def _block(self, block: str, fixed: bool, parent: QWidget) -> QWidget:
+    def _block(self, title: str, block: str, fixed: bool, parent: QWidget) -> QWidget:
         """One text that lays out what is seen of it: labels for a hundred rows would hold the window up."""
         holder = QWidget(parent)
         box = QPlainTextEdit(holder)
         box.setReadOnly(True)
+        box.setAccessibleName(title)
         box.setTabChangesFocus(True)
         box.setFrameShape(QFrame.Shape.NoFrame)
         use_thin_bars(box, self._theme)

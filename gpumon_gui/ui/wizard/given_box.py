@@ -20,6 +20,7 @@ from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import Framed
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
+from gpumon_gui.ui.widgets.tab_order import put_behind
 
 #: More text than this is kept but not laid out: an editor with 50 MB stands still for seconds.
 MOST_SHOWN = 200_000
@@ -101,6 +102,7 @@ class GivenBox(Card):
         self.paste.textChanged.connect(self.changed)
         self.add_button = FlatButton(theme, "", "", self, framed=True)
         self.add_button.clicked.connect(self._on_add)
+        self._last: QWidget = self.add_button  #: behind which Tab reaches what comes next
         self._rows = QVBoxLayout()
         self._rows.setSpacing(0)
         buttons = QHBoxLayout()
@@ -178,6 +180,7 @@ class GivenBox(Card):
             if widget is not None:
                 widget.hide()
                 widget.deleteLater()
+        self._last = self.add_button
         given = self._given
         files = [("facts", given.facts), ("log", given.log), ("profile", given.profile)]
         files += [("script", script) for script in given.scripts]
@@ -188,12 +191,15 @@ class GivenBox(Card):
         if self._large:
             size = memory(len(self._large.encode("utf-8", "replace")))
             self._add_row("log", _("pasted text, {size}").format(size=size), None)
+        put_behind(self._last, self.paste)
         self.changed.emit()
 
     def _add_row(self, kind: str, name: str, path: Path | None) -> None:
         row = _GivenRow(self._theme, kind, printable(name), self)
         row.remove_button.clicked.connect(partial(self._remove, kind, path))
         self._rows.addWidget(row)
+        put_behind(self._last, row)
+        self._last = row
 
     def _remove(self, kind: str, path: Path | None, *_checked: bool) -> None:
         given = self._given

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from PySide6.QtCore import QStandardPaths, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QStandardPaths, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
@@ -17,6 +17,7 @@ from gpumon_gui.core.messages import N_, _, ngettext
 from gpumon_gui.core.model import ProcessSample
 from gpumon_gui.diagnosis.ask import Proving, Result
 from gpumon_gui.diagnosis.checking import Step
+from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.theme import L, S, Text, Theme
 from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.button import FlatButton
@@ -54,6 +55,7 @@ class Wizard(QWidget):
         self._files = files
         self._pythons: tuple[str, ...] = ()
         self._started_from = CHOOSE
+        self._reason = Qt.FocusReason.OtherFocusReason  #: the ring is for those who work by keyboard
         self._title = QLabel(self)
         self._title.setFont(theme.font(Text.SUBTITLE))
         self._step = QLabel(self)
@@ -73,6 +75,8 @@ class Wizard(QWidget):
         self.back_button.clicked.connect(self.go_back)
         self.again_button.clicked.connect(self._on_again)
         self.next_button.clicked.connect(self.go_on)
+        for button in (self.back_button, self.again_button, self.next_button):
+            button.installEventFilter(self)
         self._lay_out()
         self._connect()
         self._show(CHOOSE)
@@ -207,6 +211,8 @@ class Wizard(QWidget):
         if outcome.result is not None:
             self.findings.show_result(outcome.result, outcome.before, outcome.subject)
             self._show(FINDINGS)
+            if outcome.before is None and self.isVisible():
+                announce(self, self.findings.summary)
             self.made.emit(outcome.result, outcome.before if outcome.subject is not None else None)
             return
         self._show(self._started_from)
@@ -354,13 +360,13 @@ class Wizard(QWidget):
         if not self.isVisible():
             return
         if page in (CHOOSE, RUNNING):
-            self.next_button.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.next_button.setFocus(self._reason)
         elif page == FINDINGS:
-            self.findings.focus_first()
+            self.findings.focus_first(self._reason)
         elif page == REPORT:
-            self.report.forms[self.report.suffix].setFocus(Qt.FocusReason.OtherFocusReason)
+            self.report.forms[self.report.suffix].setFocus(self._reason)
         else:
-            self.help.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.help.setFocus(self._reason)
 
     def _label(self) -> None:
         page = self.page
@@ -388,7 +394,16 @@ class Wizard(QWidget):
             return _("Check this machine") if ask.pid is None else _("Check the program's environment")
         return ngettext("Check {count} environment", "Check {count} environments", count).format(count=count)
 
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Whether a page is left by a key or by the mouse."""
+        if event.type() == QEvent.Type.KeyPress:
+            self._reason = Qt.FocusReason.TabFocusReason
+        elif event.type() == QEvent.Type.MouseButtonPress:
+            self._reason = Qt.FocusReason.OtherFocusReason
+        return super().eventFilter(watched, event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        self._reason = Qt.FocusReason.TabFocusReason
         if event.key() == Qt.Key.Key_Escape and not event.modifiers():
             self.go_back()
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.page == CHOOSE:
