@@ -358,6 +358,74 @@ def test_tab_reaches_every_control(filled: HistoryPage, window: MainWindow) -> N
         assert widget in reached, widget.accessibleName()
 
 
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a screen reader is told."""
+    found: list[str] = []
+    for place in ("pages.history", "widgets.history_figures"):
+        monkeypatch.setattr(f"gpumon_gui.ui.{place}.announce", lambda _widget, text: found.append(text))
+    return found
+
+
+def test_moves_are_told_to_a_screen_reader(filled: HistoryPage, told: list[str], qtbot: QtBot) -> None:
+    stack = filled.stack
+    stack.setFocus(Qt.FocusReason.TabFocusReason)
+    wait_for(filled, qtbot)
+    told.clear()
+    for key in (Qt.Key.Key_Plus, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Backspace):
+        QTest.keyClick(stack, key)
+        wait_for(filled, qtbot)
+        assert told[-1] == f"GPU 0; {filled.head.span_label.text.split(' · ')[0]}"
+    assert len(told) == 5
+    QTest.keyClick(stack, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert told[-1].startswith(filled.figures.readout.heading.text + "; GPU utilization ")
+    assert " °C; Power " in told[-1]
+    assert "PCIe" not in told[-1]  # only what has a chart
+    count = len(told)
+    QTest.keyClick(stack, Qt.Key.Key_Escape)
+    filled.asked.ask()  # time goes on
+    wait_for(filled, qtbot)
+    assert len(told) == count
+
+
+def test_two_spans_are_compared_by_keyboard(filled: HistoryPage, told: list[str], qtbot: QtBot) -> None:
+    QTest.keyClick(filled.head.compare_button, Qt.Key.Key_Return)
+    menu = filled.menus.compare
+    assert menu.isVisible()
+    while menu.activeAction() is None or "A day earlier" not in menu.activeAction().text():
+        QTest.keyClick(menu, Qt.Key.Key_Down)
+    QTest.keyClick(menu, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: filled.asked.other is not None, timeout=PATIENCE_MS)
+    assert "Second curve: " in told[-1]
+    filled.stack.setFocus()
+    QTest.keyClick(filled.stack, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    row = filled.figures.readout.rows.rows[0]
+    assert f"{row.name} {row.lines[0][0]}, {row.lines[1][0]}" in told[-1]
+    QTest.keyClick(filled.stack, Qt.Key.Key_Escape)
+    QTest.keyClick(filled.stack, Qt.Key.Key_Escape)
+    assert filled.asked.compared is None
+
+
+def test_no_key_waits_for_all_charts(filled: HistoryPage, qtbot: QtBot) -> None:
+    """A chart takes some milliseconds to draw: they are drawn one by one, each in its turn."""
+    plots = [chart.plot for chart in filled.stack.charts.values()]
+
+    def undrawn() -> int:
+        return sum(plot._is_stale for plot in plots)
+
+    qtbot.waitUntil(lambda: undrawn() == 0, timeout=PATIENCE_MS)
+    filled.stack.pan(-0.5)
+    assert undrawn() == len(plots)
+    filled.stack._draw_next()
+    assert undrawn() == len(plots) - 1
+    first = next(plot for plot in plots if not plot._is_stale)
+    filled.stack.pan(-0.5)  # the next one is drawn, not the first again
+    filled.stack._draw_next()
+    assert first._is_stale
+    wait_for(filled, qtbot)
+    qtbot.waitUntil(lambda: undrawn() == 0, timeout=PATIENCE_MS)
+
+
 def test_no_zoom_or_pan_leads_into_nothing(filled: HistoryPage, qtbot: QtBot) -> None:
     for _step in range(80):
         filled.stack.zoom(1.3, filled.asked.span.right_s)

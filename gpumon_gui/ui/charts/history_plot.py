@@ -1,7 +1,8 @@
 """Knows: how one figure over a past span is drawn: mean, band from lowest to highest, a second span to compare with,
 markers. Must not know: where the numbers come from, what is done by mouse or keyboard.
 
-The picture is made once for each change of the data; the cross-hair is drawn above it.
+The picture is made once for each change of the data; the cross-hair is drawn above it. Making it takes some
+milliseconds, so who sets several drawings has them made one by one.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QImage, QPainter, QPainterPath, QPaintEvent, QPen, QPixmap, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
@@ -61,7 +62,13 @@ class Drawing:
 
 
 class HistoryPlot(QWidget):
-    """One plot with its value axis. Takes no mouse events: they belong to the stack around."""
+    """One plot with its value axis. Takes no mouse events: they belong to the stack around.
+
+    Signals:
+        stale(): :meth:`draw` is to be called soon.
+    """
+
+    stale = Signal()
 
     def __init__(self, theme: Theme, colour: Colour, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,6 +76,7 @@ class HistoryPlot(QWidget):
         self._colour = colour
         self._drawing = Drawing()
         self._picture: QPixmap | None = None
+        self._is_stale = True
         self._cursor_s: float | None = None
         self._selection: tuple[float, float] | None = None
         self.setFont(theme.font(Text.CAPTION))
@@ -82,10 +90,19 @@ class HistoryPlot(QWidget):
         return self._drawing
 
     def set_drawing(self, drawing: Drawing) -> None:
-        """Show something else."""
+        """Show something else, from the next :meth:`draw` on."""
         if drawing is not self._drawing:
             self._drawing = drawing
             self._redraw()
+
+    def draw(self) -> bool:
+        """Make the picture. False: it is there, or nobody would see it."""
+        if not self._is_stale or self.visibleRegion().isEmpty():
+            return False
+        self._picture = self._draw()
+        self._is_stale = False
+        self.update()
+        return True
 
     def set_cursor_at(self, utc_s: float | None) -> None:
         """Where the cross-hair stands; None for nowhere."""
@@ -118,23 +135,32 @@ class HistoryPlot(QWidget):
 
     # -- drawing
 
+    @Slot()
     def _redraw(self) -> None:
-        self._picture = None
-        self.update()
+        self._is_stale = True
+        self.stale.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Another picture."""
-        self._picture = None
+        self._redraw()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """The picture, and what moves above it."""
-        ratio = self.devicePixelRatioF()
-        if self._picture is None or self._picture.devicePixelRatio() != ratio:
-            self._picture = self._draw(ratio)
+        if self._picture is not None and self._picture.devicePixelRatio() != self.devicePixelRatioF():
+            self._is_stale = True  # on another screen now
+        if self._is_stale:  # what there is, until it is drawn
+            self.stale.emit()
         painter = QPainter(self)
-        painter.drawPixmap(0, 0, self._picture)
         colours = self._theme.colours
         area = self.area()
+        if self._picture is None:
+            painter.fillRect(area, QColor(colours.chart_back))
+            painter.end()
+            return
+        if self._picture.size() == self._pixels():
+            painter.drawPixmap(0, 0, self._picture)
+        else:
+            painter.drawPixmap(self.rect(), self._picture)
         if self._selection is not None:
             left, right = sorted(min(max(self.x_of(at), area.left()), area.right()) for at in self._selection)
             shade = QColor(colours.accent)
@@ -160,8 +186,13 @@ class HistoryPlot(QWidget):
         painter.setBrush(self._theme.series(self._colour))
         painter.drawEllipse(QPointF(x, y), 4.0, 4.0)
 
-    def _draw(self, ratio: float) -> QPixmap:
-        picture = QPixmap(QSize(round(self.width() * ratio), round(self.height() * ratio)))
+    def _pixels(self) -> QSize:
+        ratio = self.devicePixelRatioF()
+        return QSize(round(self.width() * ratio), round(self.height() * ratio))
+
+    def _draw(self) -> QPixmap:
+        ratio = self.devicePixelRatioF()
+        picture = QPixmap(self._pixels())
         picture.setDevicePixelRatio(ratio)
         picture.fill(Qt.GlobalColor.transparent)
         painter = QPainter(picture)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -33,6 +33,7 @@ from gpumon_gui.ui.charts.history_chart import HistoryChart, TimeAxis
 from gpumon_gui.ui.charts.history_plot import AXIS_WIDTH, FLAG, Drawing
 from gpumon_gui.ui.theme import RADIUS, M, Series, Theme
 from gpumon_gui.ui.tips import plain
+from gpumon_gui.ui.widgets.button import BY_KEYBOARD
 from gpumon_gui.ui.widgets.section import SlimScrollBar
 
 #: One step of the wheel, or one key.
@@ -67,6 +68,10 @@ class HistoryStack(QWidget):
         self._theme = theme
         self._span = Span(0.0, 1.0)
         self._charts: dict[str, HistoryChart] = {}
+        self._drawn = ""
+        self._next = QTimer(self)
+        self._next.setSingleShot(True)
+        self._next.timeout.connect(self._draw_next)
         self._markers: tuple[Marker, ...] = ()
         self._cursor_s: float | None = None
         self._pressed: tuple[QPointF, float, Span] | None = None
@@ -128,12 +133,16 @@ class HistoryStack(QWidget):
             chart.deleteLater()
         made = {}
         for place, (metric, colour) in enumerate(metrics.items()):
-            chart = self._charts.get(metric) or HistoryChart(self._theme, metric, colour, self._canvas)
-            chart.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-            self._column.insertWidget(place, chart, 1)
-            chart.plot.set_cursor_at(self._cursor_s)
-            made[metric] = chart
+            made[metric] = self._charts.get(metric) or self._make_chart(metric, colour)
+            self._column.insertWidget(place, made[metric], 1)
         self._charts = made
+
+    def _make_chart(self, metric: str, colour: Series) -> HistoryChart:
+        chart = HistoryChart(self._theme, metric, colour, self._canvas)
+        chart.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        chart.plot.set_cursor_at(self._cursor_s)
+        chart.plot.stale.connect(self._next.start)
+        return chart
 
     def set_span(self, span: Span) -> None:
         """The time axis; the drawings come with :meth:`set_drawing`."""
@@ -143,8 +152,23 @@ class HistoryStack(QWidget):
             self.set_cursor_at(None)
 
     def set_drawing(self, metric: str, drawing: Drawing) -> None:
-        """What the chart of a metric shows."""
+        """What the chart of a metric shows: soon, one chart after the other, so that no key or move waits for all."""
         self._charts[metric].plot.set_drawing(drawing)
+
+    def finish(self) -> None:
+        """Draw now what would be drawn soon."""
+        for chart in self._charts.values():
+            chart.plot.draw()
+
+    @Slot()
+    def _draw_next(self) -> None:
+        metrics = list(self._charts)
+        turn = metrics.index(self._drawn) + 1 if self._drawn in metrics else 0
+        for metric in metrics[turn:] + metrics[:turn]:  # a move that comes on the way does not begin at the top again
+            if self._charts[metric].plot.draw():
+                self._drawn = metric
+                self._next.start()
+                return
 
     def set_markers(self, markers: tuple[Marker, ...]) -> None:
         """What can be pointed at; the drawings have their flags."""
@@ -369,11 +393,7 @@ class HistoryStack(QWidget):
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """The ring is for those who came by keyboard."""
-        self._ring = event.reason() in (
-            Qt.FocusReason.TabFocusReason,
-            Qt.FocusReason.BacktabFocusReason,
-            Qt.FocusReason.ShortcutFocusReason,
-        )
+        self._ring = event.reason() in BY_KEYBOARD
         self.update()
 
     _ring = False

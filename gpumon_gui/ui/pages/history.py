@@ -173,6 +173,7 @@ class HistoryPage(QWidget):
         device = self.asked.device
         parts = [] if device is None else [self.asked.title(device), device.name]
         title = "  ·  ".join(part for part in (*parts, self.head.span_label.text) if part)
+        self.stack.finish()
         return titled(self.figures.grab().toImage(), title, self._theme)
 
     # -- what happens

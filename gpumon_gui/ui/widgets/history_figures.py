@@ -102,7 +102,8 @@ class HistoryFigures(QWidget):
         self._show_figures()
         if self.stack.is_by_keys and self.stack.cursor_s is not None and self.asked is not None:
             shown = {texts.label(metric) for metric in self.shown_metrics}
-            said = [" ".join((row.name, row.lines[0][0])) for row in self.readout.rows.rows if row.name in shown]
+            rows = [row for row in self.readout.rows.rows if row.name in shown]
+            said = [f"{row.name} {_(', ').join(value for value, _extent in row.lines)}" for row in rows]
             announce(self.stack, "; ".join((self.readout.heading.text, *said)))
 
     def _show_figures(self) -> None:
