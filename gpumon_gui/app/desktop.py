@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from PySide6.QtGui import QAction
 
 from gpumon_gui.app.arguments import PAGES
@@ -42,7 +42,13 @@ _STEP_MS = 250
 
 
 class Desktop(QObject):
-    """Lives in the GUI thread; belongs to the window."""
+    """Lives in the GUI thread; belongs to the window.
+
+    Signals:
+        watch_asked(object): a second start wants the process of this number to be watched.
+    """
+
+    watch_asked = Signal(object)  # a number larger than Qt's int may come
 
     def __init__(
         self,
@@ -152,6 +158,8 @@ class Desktop(QObject):
             if request.activation:
                 os.environ["XDG_ACTIVATION_TOKEN"] = request.activation  # where Qt looks for it
             self._window.bring_up()
+        if request.watch:
+            self.watch_asked.emit(request.watch)
 
     def _stays(self) -> bool:
         stays = self.stay.isChecked() and self.tray.is_shown

@@ -36,7 +36,8 @@ def enter(arguments: Arguments) -> Entry:
         return Entry()
     if ours is not None:
         return Entry(claim=ours)
-    request = Request(not arguments.tray, arguments.page or "", os.environ.get("XDG_ACTIVATION_TOKEN", ""))
+    token = os.environ.get("XDG_ACTIVATION_TOKEN", "")
+    request = Request(not arguments.tray, arguments.page or "", token, arguments.watch or 0)
     if ask_first(place, request):
         return Entry(handed_over=True)
     return Entry(is_alone=False)

@@ -8,10 +8,11 @@ from typing import Any
 from PySide6.QtCore import QObject, Qt, Slot
 
 from gpumon_gui.app.alerts import Alerts
+from gpumon_gui.app.awaited import PATIENCE_S, Awaited
 from gpumon_gui.app.keeping import Keeping
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.translation import Translation
-from gpumon_gui.bridge.watching import INTERVAL_S, MOST, SHARE, Program, Watched, Watching, can_be_watched
+from gpumon_gui.bridge.watching import MOST, SHARE, Program, Watched, Watching
 from gpumon_gui.core.messages import N_, _, ngettext
 from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
@@ -19,6 +20,7 @@ from gpumon_gui.diagnosis.behaviour.machine_facts import machine_here, machine_r
 from gpumon_gui.diagnosis.behaviour.watcher import Turn
 from gpumon_gui.diagnosis.finding import Severity
 from gpumon_gui.history.marker import Marker, MarkerKind
+from gpumon_gui.telemetry.derive.adapters import adapters
 from gpumon_gui.ui.charts.bands import BandStyle
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.widgets import watch_texts
@@ -50,7 +52,7 @@ class Watches(QObject):
         self._keeping = keeping
         self._alerts = alerts
         self._told: dict[Program, int] = {}
-        self._wanted_pid: int | None = None
+        self._awaited: Awaited | None = None
         self.watching = Watching(feed, _recorded if window.is_recorded else machine_here, self, share=share)
         self.watching.changed.connect(self._on_changed)
         self.watching.pids_changed.connect(self._on_pids)
@@ -88,6 +90,10 @@ class Watches(QObject):
         panel.show_watched(self.watching.watched)
         self._on_status()
         self._show(panel, program)
+        sample = self._feed.latest
+        if sample is not None and not adapters(sample.inventory):  # the page of the panel has nothing to show
+            text = _("GPUMon finds no GPU that {program} could use.")
+            self._window.message.say(text.format(program=watch_texts.called(program)), Tone.ATTENTION)
 
     def show(self, pid: int) -> bool:
         """Bring the panel of a watched process on show; False: it is not watched."""
@@ -109,19 +115,20 @@ class Watches(QObject):
         reason = Qt.FocusReason.ShortcutFocusReason if by_keyboard else Qt.FocusReason.OtherFocusReason
         panel.card.setFocus(reason)  # what had it is on another page now
 
-    def watch_when_seen(self, pid: int) -> None:
-        """Watch a process from the first sample on that lists it; it is read from now on."""
-        self._wanted_pid = pid
-        self._window.set_watched((pid,), INTERVAL_S)
-        self._feed.sample_taken.connect(self._on_awaited)
+    @Slot(object)
+    def watch_when_seen(self, pid: int, *, is_here: bool = True) -> None:
+        """Watch a process from the first sample on that lists it; it is read from now on. In place of another that
+        was not seen yet. ``is_here``: a process of this machine; else of a recording or a scripted machine."""
+        if self._awaited is not None:
+            self._awaited.give_up()
+        self._awaited = Awaited(self._window, self._feed, pid, self, is_here=is_here)
+        self._awaited.seen.connect(self._on_seen)
+        self._on_pids()
 
     @Slot(object)
-    def _on_awaited(self, sample: Sample) -> None:
-        for process in sample.processes:
-            if process.pid == self._wanted_pid and can_be_watched(process):
-                self._feed.sample_taken.disconnect(self._on_awaited)
-                self.watch(Program.of(process))
-                return
+    def _on_seen(self, program: Program) -> None:
+        self._awaited = None
+        self.watch(program)
 
     def _select_device(self, program: Program) -> None:
         sample = self._feed.latest
@@ -144,6 +151,7 @@ class Watches(QObject):
         self._told = {one.program: self._told.get(one.program, 0) for one in watched}
         panel.show_watched(watched)
         self._performance.split.show_panel(bool(watched))
+        self._on_status()
         self._mark()
 
     @Slot(object)
@@ -168,17 +176,27 @@ class Watches(QObject):
         state = self.watching.state(program)
         if state is not None and state.devices and self._performance.selected() not in state.devices:
             self._performance.select(state.devices[0])
+        self._on_status()
         self._mark()
 
     @Slot()
     def _on_pids(self) -> None:
-        self._window.set_watched(self.watching.pids, self.watching.interval_s)
+        awaited = () if self._awaited is None else (self._awaited.pid,)
+        self._window.set_watched((*self.watching.pids, *awaited), self.watching.interval_s)
 
     @Slot()
     def _on_status(self, *_status: object) -> None:
-        if self.panel is not None:
-            paused = self._feed.status.state is FeedState.PAUSED and not self._window.is_recorded
-            self.panel.set_notice(_("Updates are paused, so nothing new is seen.") if paused else "")
+        panel = self.panel
+        if panel is None:
+            return
+        watched = panel.watched()
+        if self._feed.status.state is FeedState.PAUSED and not self._window.is_recorded:
+            notice = _("Updates are paused, so nothing new is seen.")
+        elif watched is not None and _is_off_the_gpu(watched):
+            notice = _("It has not used a GPU so far. GPUMon goes on watching.")
+        else:
+            notice = ""
+        panel.set_notice(notice)
 
     @Slot()
     def _on_language(self) -> None:
@@ -221,6 +239,11 @@ def alert_of(program: Program, turn: Turn, device: DeviceKey | None) -> Alert:
     """A serious verdict as an alert."""
     values = {"program": watch_texts.called(program), "verdict": watch_texts.sentence(turn.finding)}
     return Alert(VERDICT, f"pid {program.pid}", turn.utc_s, _TITLE, _TEXT, values, device, program.pid)
+
+
+def _is_off_the_gpu(watched: Watched) -> bool:
+    """Whether it was watched for a while and never came to a GPU."""
+    return not watched.devices and not watched.ended and not watched.fault and watched.seen_s >= PATIENCE_S
 
 
 def _recorded(sample: Sample) -> Mapping[str, Any]:

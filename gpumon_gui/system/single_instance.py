@@ -51,18 +51,20 @@ class Place:
 @dataclass(frozen=True, slots=True)
 class Request:
     """What a second start wants. ``show``: the window in front (not when it was started for the tray); ``page``: on
-    this page; ``activation``: the token by which a Wayland desktop lets a window come to the front."""
+    this page; ``activation``: the token by which a Wayland desktop lets a window come to the front; ``watch``: the
+    process to watch, 0 for none."""
 
     show: bool = True
     page: str = ""
     activation: str = ""
+    watch: int = 0
 
     def encoded(self) -> bytes:
         """One line."""
         return json.dumps(asdict(self)).encode() + b"\n"
 
 
-_FIELDS = {"show": bool, "page": str, "activation": str}
+_FIELDS = {"show": bool, "page": str, "activation": str, "watch": int}
 
 
 def decoded(line: bytes) -> Request | None:

@@ -99,6 +99,15 @@ def test_a_second_start_shows_the_first_window(window: tuple[MainWindow, Desktop
     assert first.page == "processes"  # nothing said about pages: the one on show stays
 
 
+def test_a_second_start_hands_over_what_is_to_be_watched(window: tuple[MainWindow, Desktop], qtbot: QtBot) -> None:
+    first, desktop = window
+    asked: list[int] = []
+    desktop.watch_asked.connect(asked.append)
+    assert ended(second("--watch", "4294967295"), qtbot) == (0, b"")
+    assert first.isVisible()
+    assert asked == [4294967295]
+
+
 def test_a_second_start_for_the_tray_disturbs_nobody(window: tuple[MainWindow, Desktop], qtbot: QtBot) -> None:
     first, _desktop = window
     assert ended(second("--tray"), qtbot) == (0, b"")

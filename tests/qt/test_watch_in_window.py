@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpumon_gui.app import awaited
 from gpumon_gui.app.replaying import ReplayOrigin, demo_recording
 from gpumon_gui.app.watches import Watches, alert_of, marker_of
 from gpumon_gui.bridge import watching
@@ -253,6 +254,70 @@ def test_one_that_was_asked_for_at_the_start_is_watched_when_it_is_seen(
     watches.watching.stop(watches.watching.watched[0].program)
     feed.push(LOADING[2])
     assert not watches.watching.watched
+
+
+def test_a_process_that_is_none_is_said_at_once_and_waited_for(
+    window: MainWindow, watches: Watches, feed: Feed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(awaited, "_exists", lambda _pid: False)
+    watches.watch_when_seen(PID)
+    assert f"no process {PID}" in window.message.text
+    feed.push(LOADING[0])
+    assert [one.program.pid for one in watches.watching.watched] == [PID]
+    assert window.message.isHidden()
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_a_process_that_is_not_listed_is_said_after_a_while_of_readings(
+    window: MainWindow, watches: Watches, feed: Feed, is_here: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(awaited, "_exists", lambda _pid: is_here)  # of another machine nobody asks here
+    watches.watch_when_seen(PID, is_here=is_here)
+    began_s = LOADING[0].monotonic_s
+    for sample in LOADING:
+        feed.push(without(sample))
+        passed_s = sample.monotonic_s - began_s
+        assert window.message.isHidden() is (passed_s < awaited.PATIENCE_S)
+    assert f"{PID} was not seen in 20 s" in window.message.text
+    window.message.hide()
+    feed.push(without(replace(LOADING[-1], monotonic_s=began_s + 60.0)))
+    assert window.message.isHidden()  # said once
+    feed.push(replace(LOADING[-1], monotonic_s=began_s + 61.0))
+    assert [one.program.pid for one in watches.watching.watched] == [PID]
+
+
+def test_another_one_that_is_asked_for_takes_the_place_of_the_first(
+    watches: Watches, origin: RecordingOrigin, feed: Feed
+) -> None:
+    watches.watch_when_seen(PID)
+    watches.watch_when_seen(99)
+    assert asked(origin) == (99,)
+    feed.push(LOADING[0])
+    assert not watches.watching.watched
+
+
+def test_a_program_that_does_not_come_to_the_gpu_is_said(
+    watches: Watches, feed: Feed, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    def off(sample: Sample) -> Sample:
+        return replace(sample, processes=tuple(replace(process, uses=()) for process in sample.processes))
+
+    feed.push(off(LOADING[0]))
+    watches.watch(program_of(LOADING[0]))
+    panel = panel_of(watches)
+    see([off(sample) for sample in LOADING[1:30]])
+    assert panel.notice.isHidden()
+    see([off(sample) for sample in LOADING[30:]])
+    assert "not used a GPU so far" in panel.notice.text
+    later = LOADING[-1].monotonic_s - LOADING[0].monotonic_s + 0.25
+    see([replace(sample, monotonic_s=sample.monotonic_s + later) for sample in LOADING[:12]])
+    assert panel.notice.isHidden()
+
+
+def test_without_a_gpu_it_is_said_where_it_can_be_seen(window: MainWindow, watches: Watches, feed: Feed) -> None:
+    feed.push(replace(LOADING[0], inventory=(), devices={}))
+    watches.watch(program_of(LOADING[0]))
+    assert "finds no GPU" in window.message.text
 
 
 def test_watching_again_and_again_leaves_nothing_behind(watches: Watches, feed: Feed, qtbot: QtBot) -> None:

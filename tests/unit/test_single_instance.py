@@ -117,7 +117,7 @@ def test_a_lock_that_is_a_link_is_refused(place: Place, tmp_path: Path) -> None:
 
 
 def test_a_request_survives_the_way() -> None:
-    request = Request(show=False, page="processes", activation="令牌 1\n")
+    request = Request(show=False, page="processes", activation="令牌 1\n", watch=4711)
     line = request.encoded()
     assert line.endswith(b"\n")
     assert line.count(b"\n") == 1
