@@ -8,6 +8,9 @@ from typing import TypeAlias
 #: Numbers from the most significant on: ``(2, 5, 1)``. Compare with :func:`at_least`: lengths differ.
 Version: TypeAlias = tuple[int, ...]
 
+#: The oldest that the probes run in.
+OLDEST_PYTHON: Version = (3, 6)
+
 _LEADING = re.compile(r"^\s*(?:v|version\s+)?(\d+(?:\.\d+)*)", re.IGNORECASE)
 
 

@@ -92,8 +92,8 @@ def test_from_the_button_to_a_saved_report(desk: Desk, tmp_path: Path) -> None: 
     desk.save_to(tmp_path / "report.html")
     desk.until(lambda: wizard.report.message.text != "")
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "The installed PyTorch is a CPU build" in written
-    assert "The installed TensorFlow is a CPU build" in written
+    assert "Even with a GPU this PyTorch could not use it" in written
+    assert "Even with a GPU this TensorFlow could not use it" in written
 
 
 def test_a_cancel_in_the_middle_of_an_import_leaves_no_process(desk: Desk) -> None:  # noqa: F811

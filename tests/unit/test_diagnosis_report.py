@@ -184,3 +184,11 @@ def test_a_helper_sees_the_system_first_and_the_steps_are_numbered(made: dict[st
     steps = [line.partition(".")[0] for line in lines if line[:1].isdigit()]
     assert steps[:3] == ["1", "2", "3"]
     assert "Windows 11 · GPU: —" in html(made)
+
+
+@pytest.mark.parametrize("form", [text.terminal, text.markdown, html])
+def test_a_python_that_cannot_be_examined_is_not_just_missing(form: Callable[[dict[str, Any]], str]) -> None:
+    old = {"path": "/usr/bin/python2", "version": "2.7.18", "problem": "failed"}
+    facts = {"environments": [{"interpreter": old}, FACTS["environments"][0]]}
+    made = report(Document(facts), diagnose(Document(facts), RULES), RULES, NOW, None)
+    assert "Python 2.7.18 in /usr/bin/python2 is too old to be examined" in form(made)

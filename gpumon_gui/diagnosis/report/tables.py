@@ -39,7 +39,11 @@ def markdown(sections: Iterable[Mapping[str, Any]]) -> list[str]:
 
 def _aligned(table: Mapping[str, Any]) -> list[str]:
     """Columns side by side: words to the left, the others (numbers) to the right."""
-    rows = [table["columns"], *([_short(cell) for cell in row] for row in table["rows"])]
+    last = len(table["columns"]) - 1  # behind it there is room
+    rows = [
+        table["columns"],
+        *([cell if place == last else _short(cell) for place, cell in enumerate(row)] for row in table["rows"]),
+    ]
     widths = [max(_width(row[place]) for row in rows) for place in range(len(table["columns"]))]
     lines = []
     for row in rows:

@@ -9,6 +9,7 @@ from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import DASH
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report import fact_words, tables, watch, words
+from gpumon_gui.diagnosis.versions import OLDEST_PYTHON, parse_version
 
 #: Verdicts after which an environment counts as healthy when no cause was found.
 _WORKS = ("proven", "claimed", "not_installed")
@@ -75,7 +76,21 @@ def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
     if bare:
         sentence = _(words.NO_FRAMEWORK).format(subjects=", ".join(subject(name) for name in bare))
         lines.append({"verdict": "not_installed", "text": sentence})
-    return lines + watch.sentences(report)
+    return [*lines, *_too_old(report), *watch.sentences(report)]
+
+
+def _too_old(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Pythons that no probe runs in and no rule is about: without a word here they would just be missing."""
+    told = {entry["subject"] for entry in (*report["verdicts"], *report["findings"])}
+    lines = []
+    for environment in report["facts"].get("environments", ()):
+        interpreter = environment.get("interpreter", {})
+        path, version = str(interpreter.get("path")), str(interpreter.get("version"))
+        parsed = parse_version(version)
+        if path not in told and parsed is not None and parsed[:2] < OLDEST_PYTHON:
+            sentence = _(words.TOO_OLD).format(version=printable(version), subject=subject(path))
+            lines.append({"verdict": "not_measured", "text": sentence})
+    return lines
 
 
 def status(finding: Mapping[str, Any]) -> str:

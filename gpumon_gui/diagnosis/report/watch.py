@@ -1,8 +1,8 @@
 """Knows: how a report says what a watched program did. Must not know: rules, how it was watched.
 
 Facts: ``jobs[]`` and ``window`` of the judged part, and ``watch`` about the watching itself: ``seconds``, ``stable``,
-``steady_s``, ``ended``, ``exit_code``, ``run_s``, ``energy_j {device: joules}``, ``turns[] {from_s, code, title}``,
-``notes[]`` (sentences).
+``steady_s``, ``sources[]`` (their names), ``ended``, ``exit_code``, ``run_s``, ``energy_j {device: joules}``,
+``turns[] {from_s, code, title}``, ``notes[]`` (sentences).
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from gpumon_gui.diagnosis.report import words
 
 #: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
 _WORKS = 0.5
+#: Less than this was not judged: all was.
+_ALL_S = 0.5
 
 
 def is_watch(report: Mapping[str, Any]) -> bool:
@@ -43,6 +45,10 @@ def closing(report: Mapping[str, Any]) -> list[str]:
     if not jobs:
         return []
     if watch.get("stable") is False:
+        if watch.get("turns"):
+            return [_("Something changed shortly before the end; too little was seen of it for a verdict.")]
+        if watch.get("mode") == "replay":
+            return [_("Too little was seen for a verdict.")]
         return [_("Too little was seen for a verdict: watch for longer.")]
     if all((_number(job, "activity", "busy") or 0.0) >= _WORKS for job in jobs):
         return [_("Nothing that was looked for holds the GPU back.")]
@@ -67,6 +73,9 @@ def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     lines = [_watched(watch)]
     if _is_number(watch.get("run_s")):
         lines.append(_ended(watch))
+    sources = [source for source in _entries(watch.get("sources")) if isinstance(source, str)]
+    if sources:
+        lines.append(_("Read from: {sources}.").format(sources=_(", ").join(sources)))
     energy = watch.get("energy_j")
     if isinstance(energy, Mapping):
         used = _("{device} used {energy} Wh in that time, by all programs together.")
@@ -83,11 +92,11 @@ def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
     tables = []
     if len(turns) > 1:
-        rows = [[duration(float(turn["from_s"])), str(turn["title"]), str(turn.get("code") or "")] for turn in turns]
+        rows = [[duration(float(turn["from_s"])), str(turn.get("code") or ""), str(turn["title"])] for turn in turns]
         tables = [
             {
                 "title": _("What changed meanwhile"),
-                "columns": [_("From"), _("Verdict"), _("Cause")],
+                "columns": [_("From"), _("Cause"), _("Verdict")],
                 "rows": rows,
             }
         ]
@@ -140,6 +149,10 @@ def _entries(value: object) -> tuple[Any, ...]:
 def _watched(watch: Mapping[str, Any]) -> str:
     if not watch["steady_s"]:
         return _("Watched for {seen}.").format(seen=duration(float(watch["seconds"])))
+    if watch["seconds"] - watch["steady_s"] < _ALL_S:
+        return _("Watched for {seen}; the work was of one kind all that time.").format(
+            seen=duration(float(watch["seconds"]))
+        )
     said = _("Watched for {seen}; the verdict is about the last {steady}, in which the work was of one kind.")
     return said.format(seen=duration(float(watch["seconds"])), steady=duration(float(watch["steady_s"])))
 

@@ -22,6 +22,8 @@ VERDICT: dict[str, str] = {
     "fails": N_("{framework} in {subject} cannot use the GPU."),
     "not_measured": N_("{framework} in {subject}: whether it can use the GPU could not be found out."),
 }
+#: Placeholders: version, subject.
+TOO_OLD = N_("Python {version} in {subject} is too old to be examined: GPUMon asks Python 3.6 and newer.")
 NO_FRAMEWORK = N_("No deep learning framework is installed in: {subjects}")
 FRAMEWORK: dict[str, str] = {
     "torch": "PyTorch",

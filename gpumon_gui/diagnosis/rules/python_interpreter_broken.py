@@ -12,10 +12,9 @@ from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite
+from gpumon_gui.diagnosis.versions import OLDEST_PYTHON
 
 _PROBLEM, _DETAIL = "interpreter.problem", "interpreter.problem_detail"
-#: The oldest Python that can be asked; an older one may be sound and is another rule's matter.
-_OLDEST = (3, 6)
 _TITLES = {
     "not-found": N_("There is no Python at {path}: the file, or the one it links to, is gone"),
     "no-python": N_("{path} holds no Python"),
@@ -35,8 +34,8 @@ def _check(view: View) -> Outcome:
     if problem == "cancelled":
         return Lacks((_PROBLEM,))
     version = view.version("interpreter.version")
-    if version is not None and version[:2] < _OLDEST:
-        return CLEAR
+    if version is not None and version[:2] < OLDEST_PYTHON:
+        return CLEAR  # it cannot be asked, and may be sound
     sure = problem != "timed-out"  # a slow disk does that too
     values = {"path": view.text("interpreter.path") or "python"}
     evidence = cite(view, _PROBLEM, _DETAIL, "interpreter.path")

@@ -62,13 +62,16 @@ def with_script(view: View, outcome: Outcome, code: str, signs: tuple[Sign, ...]
 
 
 def advise(view: View, signs: tuple[Sign, ...]) -> tuple[Step, ...]:
-    """The better form for each sign that was found, each once."""
-    steps = []
+    """The better form for each sign that was found. Signs with the same one share a step, which names their places."""
+    found: dict[tuple[str, str], list[dict[str, str]]] = {}
     for sign in signs:
         signal = view.signal(sign.kind)
         if signal is not None:
-            steps.append(Step(sign.better, _values(signal), sign.code))
-    return tuple(steps)
+            found.setdefault((sign.better, sign.code), []).append(_values(signal))
+    return tuple(
+        Step(text, {**values[0], "place": ", ".join(sorted(one["place"] for one in values))}, code)
+        for (text, code), values in found.items()
+    )
 
 
 def _values(signal: Signal) -> dict[str, str]:

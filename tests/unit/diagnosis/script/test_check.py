@@ -57,6 +57,8 @@ def test_a_script_has_its_faults_and_no_others(name: str) -> None:
 def test_a_finding_names_file_and_line_and_the_better_form(name: str) -> None:
     for finding in judged(name).findings:
         assert finding.advice
+        commands = [step.command for step in finding.advice if step.command]
+        assert len(set(commands)) == len(commands), "the same code twice"
         for evidence in finding.evidence:
             assert evidence.origin.source.startswith(name)
             assert evidence.origin.line is not None
