@@ -128,7 +128,7 @@ def test_what_hangs_is_waited_for_together_and_named(
 
     for place in ("settings.store.save", "history.store.HistoryStore.finish", "diagnosis.results.load"):
         monkeypatch.setattr(f"gpumon_gui.{place}", hang)
-    monkeypatch.setattr(shutdown, "TIMEOUT_S", 0.5)
+    monkeypatch.setattr(shutdown, "TIMEOUT_S", 3.0)
     monkeypatch.setattr("gpumon_gui.app.keeping.folders", lambda: SimpleNamespace(data=tmp_path))
     theme, translation, settings = Theme(), Translation(), Settings(tmp_path, Values())
     origin = LiveOrigin(feed, SystemClock(), None)
@@ -144,7 +144,7 @@ def test_what_hangs_is_waited_for_together_and_named(
     begin = time.monotonic()
     ended = shutdown.shut_down(window, preferences, origin, keeping)
     assert not ended.is_over
-    assert time.monotonic() - begin < 4.0  # the results have 2 s, the others no more than is left of them
+    assert time.monotonic() - begin < 6.0  # one after the other they would take 2 + 3 + 3 s
     assert len(stuck_threads()) == 3
     assert "settings could not be saved: the disk does not answer" in capsys.readouterr().err
     free.set()
