@@ -66,10 +66,9 @@ def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
                 clear.append(Clear(rule.code, view.subject))
             elif isinstance(outcome, Lacks):
                 not_evaluated.append(NotEvaluated(rule.code, view.subject, outcome.missing))
-    ranked = _ranked(_folded(findings, rules), steps)
+    ranked = _led(_ranked(_folded(findings, rules), steps), rules)
     concerns = {rule.code: rule.frameworks for rule in rules}
-    verdicts = _verdicts(views, ranked, concerns)  # what stops this framework by itself, whatever comes first
-    return Diagnosis(verdicts, _led(ranked, rules), tuple(clear), tuple(not_evaluated), tuple(bugs))
+    return Diagnosis(_verdicts(views, ranked, concerns), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
 
 
 def _judge(rule: Rule, view: View, document: Document) -> Outcome | None:

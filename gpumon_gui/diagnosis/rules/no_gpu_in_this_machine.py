@@ -88,7 +88,8 @@ RULE = Rule(
         ),
         how=N_(
             "The devices on the bus, or those that Windows lists, have no GPU among them, and nvidia-smi does not "
-            "answer. It counts as a fault only where a program asked for a GPU."
+            "answer. It counts as a fault only where a program asked for a GPU, or where an installed build could not "
+            "use one either."
         ),
         wrong=N_(
             "A card that is switched off by a laptop's graphics mode, or not handed to a virtual machine, is not on "
