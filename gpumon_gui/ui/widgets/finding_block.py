@@ -18,7 +18,10 @@ from gpumon_gui.ui.widgets.tab_order import put_behind
 
 #: From this width on evidence and advice stand side by side.
 _WIDE = 620
-#: Figures of so many letters need more room than what they are called.
+#: What the figures are called has at most this share of the width.
+_MOST_NAME = 0.6
+_MOST_NAME_BESIDE_LONG = 0.4
+#: Figures of so many letters are long.
 _LONG = 24
 
 
@@ -74,6 +77,7 @@ class FindingBlock(QWidget):
             self._heads.append(head)
         self._source = wrapped(theme, Text.CAPTION, muted=True, parent=self.evidence)
         self._boxes[0].addWidget(self._source)
+        self._grid: QGridLayout | None = None
         self._lines: list[tuple[QLabel, QLabel, QLabel]] = []
         self._steps: list[QLabel] = []
         self.commands: list[CommandBox] = []
@@ -135,6 +139,7 @@ class FindingBlock(QWidget):
             set_text(figure, one.figure)
             set_text(source, "" if common else one.source)
             source.setVisible(not common and bool(one.source))
+        self._fit()
         for number, (label, (text, _command)) in enumerate(zip(self._steps, shown.steps, strict=True), start=1):
             set_text(label, f"{number}. {text}" if len(self._steps) > 1 else text)
         for part, head, said in zip(
@@ -161,9 +166,8 @@ class FindingBlock(QWidget):
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(M)
         grid.setVerticalSpacing(2)
-        is_long = any(len(one.figure) > _LONG for one in shown.evidence)
-        grid.setColumnStretch(0, 2 if is_long else 3)
-        grid.setColumnStretch(1, 3 if is_long else 1)
+        grid.setColumnStretch(1, 1)
+        self._grid = grid
         for row in range(len(shown.evidence)):
             name = wrapped(self._theme, muted=True, parent=table)
             figure = wrapped(self._theme, parent=table)
@@ -200,3 +204,17 @@ class FindingBlock(QWidget):
         if way != self._columns.direction():
             self._columns.setDirection(way)
             self._columns.setSpacing(L if wide else S)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The figures stand close to what they are called."""
+        if self._grid is None or self._shown is None:
+            return
+        is_wide = self._columns.direction() == QBoxLayout.Direction.LeftToRight
+        room = self.width() * 0.4 if is_wide else self.width()
+        is_long = any(len(one.figure) > _LONG for one in self._shown.evidence)
+        most = room * (_MOST_NAME_BESIDE_LONG if is_long else _MOST_NAME)
+        widest = max((name.fontMetrics().horizontalAdvance(name.text()) for name, *_rest in self._lines), default=0)
+        width = round(min(widest + 2, most))
+        if width != self._grid.columnMinimumWidth(0):
+            self._grid.setColumnMinimumWidth(0, width)
