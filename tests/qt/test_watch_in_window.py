@@ -26,10 +26,11 @@ from gpumon_gui.core.model import ProcessPresence, ProcessSample, Sample
 from gpumon_gui.diagnosis.behaviour.watcher import Turn, Watcher
 from gpumon_gui.diagnosis.finding import Confidence, Finding, Severity
 from gpumon_gui.history.marker import Marker, MarkerKind
-from gpumon_gui.ui import announce
+from gpumon_gui.ui import announce, moments
 from gpumon_gui.ui.charts.bands import BandStyle
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme, Theme
+from gpumon_gui.ui.widgets.help_page import HelpWindow
 from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 from tests.qt.test_main_window import RecordingOrigin
 from tests.qt.test_stretch import LONGER, Longer, cut, settle
@@ -418,6 +419,38 @@ def test_figures_change_without_new_widgets(watches: Watches, see: Callable[[Seq
     see(LOADING[70:])
     assert panel.block.commands == commands
     assert panel.block._parts == parts
+
+
+def test_a_finding_says_where_its_figures_are_from_and_how_it_was_decided(
+    watches: Watches, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    watches.watch(program_of(LOADING[0]))
+    see(LOADING)
+    panel = panel_of(watches)
+    state = panel.watched()
+    assert state is not None
+    assert state.verdict is not None
+    finding = state.verdict.primary
+    assert finding is not None
+    start, end = finding.evidence[0].start_utc_s, finding.evidence[0].end_utc_s
+    assert start is not None
+    assert end is not None
+    assert f"watching · {moments.clock(start)} – {moments.clock(end)}" in panel.block.text
+    panel.body.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(panel.body, Qt.Key.Key_Tab)
+    focused = QApplication.focusWidget()
+    assert focused is panel.block.evidence
+    QTest.keyClick(focused, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text().splitlines()[0].startswith("GPU busy: ")
+    QTest.keyClick(panel.block.help_button, Qt.Key.Key_Return)
+    help_window = panel.findChild(HelpWindow)
+    assert help_window is not None
+    assert help_window.isVisible()
+    assert "How it is decided" in help_window.page.text
+    QTest.keyClick(panel.block.help_button, Qt.Key.Key_Return)
+    assert len(panel.findChildren(HelpWindow)) == 1
+    QTest.keyClick(help_window, Qt.Key.Key_Escape)
+    assert not help_window.isVisible()
 
 
 def test_advice_can_be_copied_by_keyboard(watches: Watches, see: Callable[[Sequence[Sample]], None]) -> None:
