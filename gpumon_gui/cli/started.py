@@ -84,7 +84,7 @@ class Started:
             # Twice Ctrl+C is what people press while a program saves its work.
             is_final = number != signal.SIGINT or self._asked >= _IMPATIENT
             # Not said here: the signal may have come in the middle of another line.
-            threading.Thread(target=self._tell, args=(grace_s, is_final), daemon=True).start()
+            threading.Thread(target=self._tell, args=(self._asked, grace_s, is_final), daemon=True).start()
             if is_final and patience.ident is None:
                 patience.start()
 
@@ -96,15 +96,14 @@ class Started:
             for number, handler in before.items():
                 signal.signal(number, handler)
 
-    def _tell(self, grace_s: float, is_final: bool) -> None:
-        name = self.name
+    def _tell(self, asked: int, grace_s: float, is_final: bool) -> None:
         if is_final:
-            message = _("{program} was asked to end. If it still runs in {seconds} s, it is left running.")
+            message = _("{program} was asked to end; if it still runs in {seconds} s, it is left running.")
+        elif asked + 1 < _IMPATIENT:
+            message = _("Ctrl+C is for {program}; GPUMon ends with it.")
         else:
-            message = _(
-                "Ctrl+C is for {program}: GPUMon ends when it does. Pressed {times} times, it leaves it running."
-            )
-        say(message.format(program=name, seconds=f"{grace_s:g}", times=_IMPATIENT))
+            message = _("{program} still runs. Press Ctrl+C once more to leave it running.")
+        say(message.format(program=self.name, seconds=f"{grace_s:g}"))
 
     def _pass_on(self, number: int) -> None:
         self._asked += 1

@@ -29,6 +29,7 @@ from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Finding
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
+from gpumon_gui.telemetry.provenance import source_name
 
 #: Without a program to follow.
 _USUAL_S = 30.0
@@ -283,6 +284,7 @@ def _of_seen(seen: Seen) -> dict[str, Any]:
         "samples": seen.samples,
         "stable": verdict is not None and verdict.stable,
         "steady_s": round(verdict.steady_s, 1) if verdict is not None else 0.0,
+        "sources": [source_name(source) for source in seen.sources],
         "notes": seen.notes,
     }
     if seen.energy_j:

@@ -14,6 +14,7 @@ from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.formatters import duration
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, ProcessPresence, Sample
+from gpumon_gui.core.values import Reading
 from gpumon_gui.diagnosis.behaviour.energy import Energy
 from gpumon_gui.diagnosis.behaviour.machine_facts import machine_here, machine_recorded
 from gpumon_gui.diagnosis.behaviour.watcher import Verdict, Watcher
@@ -47,6 +48,7 @@ class Seen:
     seconds: float = 0.0
     samples: int = 0
     foreign: bool = False
+    sources: tuple[str, ...] = ()
     energy_j: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -130,6 +132,7 @@ def recorded(source: Recorded, pid: int | None, since_s: float, until_s: float |
     step_s = max(_RECORDED_JUDGE_S, float(times[last] - times[first]) / _MOST_VERDICTS)
     judged_s = float(times[first])
     watcher: Watcher | None = None
+    energy = Energy()
     for index in range(first, last + 1):
         if stop.is_set():
             raise KeyboardInterrupt
@@ -137,22 +140,31 @@ def recorded(source: Recorded, pid: int | None, since_s: float, until_s: float |
         if watcher is None:
             watcher = Watcher(pid, machine_recorded(sample, source.meta))
         watcher.add(sample)
+        energy.add(sample)
         _count(seen, sample)
         if times[index] - judged_s >= step_s and index < last:
             judged_s = float(times[index])
             show(watcher.verdict(), sample, judged_s - float(times[first]))
     if watcher is not None:
         seen.verdict = watcher.verdict()
+    seen.energy_j = energy.joules
     return seen
 
 
 def _count(seen: Seen, sample: Sample) -> None:
     if not seen.samples:
         seen.begin_utc_s = sample.utc_s
+        seen.sources = _sources(sample)
     seen.samples += 1
     seen.end_utc_s = sample.utc_s
     seen.seconds = max(seen.seconds, sample.utc_s - seen.begin_utc_s)
     seen.foreign = seen.foreign or any(one.presence is ProcessPresence.FOREIGN for one in sample.processes)
+
+
+def _sources(sample: Sample) -> tuple[str, ...]:
+    """Who told the figures, those of GPUs first."""
+    parts = (*(device.values for device in sample.devices.values()), sample.host.values)
+    return tuple(dict.fromkeys(one.source for values in parts for one in values.values() if isinstance(one, Reading)))
 
 
 def _paced(demand: Demand, sweep_s: float) -> Demand:

@@ -55,7 +55,7 @@ def put(text: str) -> None:
 def say(line: str, end: str = "\n") -> None:
     """A line for the person, on standard error. One that cannot be written is lost: the work goes on."""
     try:
-        print(line, end=end, file=sys.stderr, flush=True)  # noqa: T201
+        print(f"{line}{end}", end="", file=sys.stderr, flush=True)  # noqa: T201 - at once: threads say something too
     except (OSError, ValueError):
         abandon(sys.stderr)
 

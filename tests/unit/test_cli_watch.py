@@ -22,7 +22,8 @@ from gpumon_gui.cli.watching import Seen, live
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.model import Demand, Sample
-from gpumon_gui.diagnosis.report.watch import sections
+from gpumon_gui.diagnosis.report.tables import terminal
+from gpumon_gui.diagnosis.report.watch import closing, sections
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 from gpumon_gui.telemetry.supervisor import Event, SampleReady
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, TINY
@@ -57,6 +58,8 @@ def test_a_trace_gets_a_verdict_with_evidence_and_advice(capsys: pytest.CaptureF
     assert out.index("input-pipeline-bound") < out.index("num_workers")
     assert "pid 549" in out
     assert "UTC" in out
+    assert "Read from: NVML trace, OS." in out
+    assert "Wh in that time" in out
 
 
 def test_json_is_one_document_with_what_was_watched(capsys: pytest.CaptureFixture[str]) -> None:
@@ -240,19 +243,45 @@ def test_a_signal_ends_a_command_by_its_own_means() -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.parametrize(
+    ("watch", "says"),
+    [
+        ({"turns": [{"from_s": 1.0, "title": "x"}], "mode": "replay"}, "Something changed shortly before the end"),
+        ({"turns": [], "mode": "replay"}, "Too little was seen for a verdict."),
+        ({"turns": [], "mode": "pid"}, "watch for longer"),
+    ],
+)
+def test_what_could_not_be_judged_says_why(watch: dict[str, Any], says: str) -> None:
+    (line,) = closing({"findings": [], "facts": {"jobs": [{}], "watch": {"stable": False, **watch}}})
+    assert says in line
+
+
+def test_a_long_verdict_is_not_cut_in_the_table_of_changes() -> None:
+    title = "The program holds 24.6 GB of GPU 0 and did nothing for 17 seconds, neither there nor on the CPU"
+    turns = [{"from_s": 0.0, "code": "a", "title": "x"}, {"from_s": 9.0, "code": "b", "title": title}]
+    (block,) = terminal(sections({"watch": {"seconds": 20.0, "steady_s": 9.0, "turns": turns}}))
+    assert title in block
+
+
 def test_nothing_is_said_of_work_that_was_not_seen() -> None:
     (part,) = sections({"watch": {"seconds": 0.0, "steady_s": 0.0}})
     assert part["lines"] == ["Watched for 0 s."]
 
 
+def deaf(folder: Path) -> Started:
+    """A program that hears no signal."""
+    ready = folder / "ready"
+    os.mkfifo(ready)
+    program = Started(["sh", "-c", f"trap '' HUP INT TERM; echo > {ready}; exec sleep 60"])
+    ready.read_text()  # its traps stand
+    return program
+
+
 @posix
 @pytest.mark.parametrize(("name", "times"), [("SIGTERM", 1), ("SIGHUP", 1), ("SIGINT", 3)])
 def test_a_command_that_hears_no_signal_is_left(name: str, times: int, tmp_path: Path) -> None:
-    ready = tmp_path / "ready"
-    os.mkfifo(ready)
-    program = Started(["sh", "-c", f"trap '' HUP INT TERM; echo > {ready}; exec sleep 60"])
+    program = deaf(tmp_path)
     try:
-        ready.read_text()  # its traps stand
         with program.passing_signals_on(0.2) as unheard:
             for _time in range(times):
                 assert not unheard.is_set()
@@ -334,13 +363,15 @@ def test_a_command_is_waited_for_although_watching_fails(
 
 
 @posix
-def test_ctrl_c_is_the_commands_own_matter() -> None:
-    program = Started(["sleep", "60"])
+def test_ctrl_c_is_the_commands_own_matter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = deaf(tmp_path)
     try:
         with program.passing_signals_on(0.05) as unheard:
             for _time in range(2):
                 os.kill(os.getpid(), signal.SIGINT)
             assert not unheard.wait(0.3)
+            assert not program.ended()
+        assert "Press Ctrl+C once more to leave it running" in capsys.readouterr().err
     finally:
         os.kill(program.pid, signal.SIGKILL)
         assert program.wait(10)

@@ -196,15 +196,14 @@ class Watcher:
         return None
 
     def _turn(self, finding: Finding | None, steady_utc_s: float) -> None:
-        """Note a stable verdict. It holds since its steady part began; what was said of that same part before is
-        corrected, and was no change of the work."""
+        """Note a stable verdict. It holds since its steady part began or, where that is also what something else was
+        said of, since it was said first."""
         if self._turns and _key(self._turns[-1].finding) == _key(finding):
             return
         since_utc_s = steady_utc_s
-        while self._turns and since_utc_s < self._turns[-1].utc_s + _SAME_TIME_S:
-            since_utc_s = self._turns.pop().utc_s
-        if not self._turns or _key(self._turns[-1].finding) != _key(finding):
-            self._turns = [*self._turns[-_MOST_TURNS:], Turn(since_utc_s, finding)]
+        if self._turns and self._said is not None and since_utc_s < self._turns[-1].utc_s + _SAME_TIME_S:
+            since_utc_s = self._said[2]
+        self._turns = [*self._turns[-_MOST_TURNS:], Turn(since_utc_s, finding)]
 
     def _pinned(self, sample: Sample) -> Sample:
         """Without another process that got the same pid later."""
