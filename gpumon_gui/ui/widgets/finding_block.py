@@ -4,6 +4,7 @@ found, where it is said."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QGridLayout, QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -16,6 +17,8 @@ from gpumon_gui.ui.widgets.section import set_text, wrapped
 from gpumon_gui.ui.widgets.spoken_card import SpokenCard
 from gpumon_gui.ui.widgets.tab_order import put_behind
 
+#: Severity of a finding → its mark.
+MARK: Final[dict[str, str]] = {"blocks": "bad", "crashes": "bad", "slows": "attention", "info": "info"}
 #: From this width on evidence and advice stand side by side.
 _WIDE = 620
 #: What the figures are called has at most this share of the width.

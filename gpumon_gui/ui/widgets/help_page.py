@@ -15,6 +15,7 @@ from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import set_text, wrapped
+from gpumon_gui.ui.widgets.tab_order import put_behind
 
 WIDEST = 860
 _WINDOW = (640, 560)
@@ -87,12 +88,15 @@ class HelpPage(QWidget):
             if widget is not None:
                 widget.deleteLater()
         self._links_title.setVisible(bool(self._rule.links))
+        last: QWidget = self.area
         for link in self._rule.links:
             button = FlatButton(self._theme, "", link, self, link=True)
             button.setObjectName(link)
             button.setAccessibleName(_("Open {link} in the browser").format(link=link))
             button.clicked.connect(self._on_link)
             self._links.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+            put_behind(last, button)
+            last = button
 
     @Slot()
     def _on_link(self) -> None:

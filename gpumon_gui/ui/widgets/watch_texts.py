@@ -12,22 +12,21 @@ from gpumon_gui.core.formatters import took
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.behaviour.spans import STEADY
 from gpumon_gui.diagnosis.behaviour.watcher import Verdict
-from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated, Severity
+from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated
 from gpumon_gui.diagnosis.report import fact_words, words
 from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.charts.bands import Band, BandStyle
-from gpumon_gui.ui.widgets.finding_block import Line, Shown
+from gpumon_gui.ui.widgets.finding_block import MARK, Line, Shown
 
 #: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
 _WORKS = 0.5
 _WH = 3600.0
-_TONES = {Severity.BLOCKS: "bad", Severity.CRASHES: "bad", Severity.SLOWS: "attention", Severity.INFO: "info"}
 
 
 def tone(finding: Finding | None) -> str:
     """Of a mark: ``bad``, ``attention``, ``info``, and ``good`` where there is nothing to say."""
-    return "good" if finding is None else _TONES[finding.severity]
+    return "good" if finding is None else MARK[finding.severity]
 
 
 def called(program: Program) -> str:

@@ -15,11 +15,10 @@ from gpumon_gui.diagnosis.report import fact_words, text
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.theme import XL, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
-from gpumon_gui.ui.widgets.finding_block import FindingBlock, Line, Shown
+from gpumon_gui.ui.widgets.finding_block import MARK, FindingBlock, Line, Shown
 from gpumon_gui.ui.widgets.fold import Fold
 from gpumon_gui.ui.widgets.section import wrapped
 from gpumon_gui.ui.widgets.spoken_card import SpokenCard
-from gpumon_gui.ui.wizard.words import MARK
 
 #: A value is shown up to here; all of it is in the saved report.
 _LONGEST = 600

@@ -30,8 +30,6 @@ STATE: Final[dict[State, str]] = {
     State.TIMED_OUT: N_("took too long"),
     State.CANCELLED: N_("cancelled"),
 }
-#: Severity of a finding → its mark.
-MARK: Final[dict[str, str]] = {"blocks": "bad", "crashes": "bad", "slows": "attention", "info": "info"}
 #: Verdict → its mark.
 VERDICT_MARK: Final[dict[str, str]] = {
     "proven": "good",
