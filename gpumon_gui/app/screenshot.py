@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QCursor, QGuiApplication, QPixmap
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QCursor, QGuiApplication
 
 from gpumon_gui.app.arguments import Screenshot
 from gpumon_gui.app.notice import tell
+from gpumon_gui.bridge.picture import encoded
 from gpumon_gui.core.files import cannot_write
 from gpumon_gui.ui.main_window import MainWindow
 
@@ -38,23 +39,9 @@ class Photographer(QObject):
     @Slot()
     def _take(self) -> None:
         try:
-            self._order.file.write_bytes(_encoded(self._window.grab(), self._order.file.suffix.removeprefix(".")))
+            self._order.file.write_bytes(encoded(self._window.grab(), self._order.file.suffix.removeprefix(".")))
         except OSError as error:
             tell(cannot_write(self._order.file, error))
             self.taken.emit(2)
         else:
             self.taken.emit(0)
-
-
-def _encoded(picture: QPixmap, form: str) -> bytes:
-    """The picture in the form that a name's ending asks for where Qt knows it, else as PNG.
-
-    Written to the file by Python: Qt knows no names that are not UTF-8, and does not say why it failed.
-    """
-    for name in (form, "PNG"):
-        content = QByteArray()
-        buffer = QBuffer(content)
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        if name and picture.save(buffer, name):
-            break
-    return bytes(content.data())

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from PySide6.QtCore import QBuffer, QByteArray, QIODevice, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QImage
 
 from gpumon_gui.bridge.mailbox import Mailbox
+from gpumon_gui.bridge.picture import encoded
 from gpumon_gui.bridge.worker import Worker, fault_text
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import GpumonError, OutputFailed, UnreadableInput
-from gpumon_gui.core.files import cannot_write
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.whole_file import write_whole
 from gpumon_gui.history import export
@@ -159,7 +159,9 @@ class Reader(Worker):
 
     def _content(self, order: ExportOrder) -> bytes:
         if order.form is ExportForm.PNG:
-            return _png(order)
+            if order.image is None:
+                raise OutputFailed(_("There is nothing to export."))
+            return encoded(order.image)
         if order.device is None or order.span is None:
             raise OutputFailed(_("There is nothing to export."))
         reader = HistoryReader(self._path, self._go_on)
@@ -181,12 +183,3 @@ class Reader(Worker):
         if now_s >= self._breath_due_s:
             self.stop_event.wait(_BREATH_S)
             self._breath_due_s = now_s + _BREATH_S + _STRETCH_S
-
-
-def _png(order: ExportOrder) -> bytes:
-    content = QByteArray()
-    buffer = QBuffer(content)
-    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    if order.image is None or not order.image.save(buffer, "PNG"):  # type: ignore[call-overload]
-        raise OutputFailed(cannot_write(order.path, ValueError("PNG")))
-    return bytes(content.data())
