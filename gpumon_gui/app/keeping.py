@@ -74,6 +74,8 @@ class Keeping(QObject):
         self._settings = settings
         self.history, why_none = _history(arguments, settings.values)
         window.pages["history"].set_history(self.history, why_none)
+        if why_none in (_OF_A_RECORDING, _OF_A_SCENARIO):  # it stays so: no page with nothing but a reason
+            window.hide_page("history", why_none)
         if self.history is not None and self.history.is_written:
             feed.sample_arrived.connect(self.history.offer)
             settings.changed.connect(self._on_setting)

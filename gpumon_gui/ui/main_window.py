@@ -1,4 +1,5 @@
-"""Knows: the window around the pages: navigation, tool row, banner, status line, keys. Must not know: what pages show.
+"""Knows: the window around the pages: navigation, tool row, banner, status line. Must not know: what pages show, what
+stands in the menus.
 
 Only the visible page is drawn, and only what it needs is read (``core.model.Demand``); a hidden window draws nothing.
 """
@@ -6,14 +7,12 @@ Only the visible page is drawn, and only what it needs is read (``core.model.Dem
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from PySide6.QtCore import QElapsedTimer, QEvent, QSize, QStandardPaths, Qt, Signal, SignalInstance, Slot
+from PySide6.QtCore import QElapsedTimer, QEvent, QSize, Qt, Signal, SignalInstance, Slot
 from PySide6.QtGui import (
     QAction,
-    QActionGroup,
     QCloseEvent,
     QFont,
     QHideEvent,
@@ -23,71 +22,30 @@ from PySide6.QtGui import (
     QShortcut,
     QShowEvent,
 )
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.ticker import Ticker
 from gpumon_gui.bridge.translation import Translation
-from gpumon_gui.core import messages
-from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand
 from gpumon_gui.ui import icons
 from gpumon_gui.ui.about import about_box
+from gpumon_gui.ui.origin import Origin
+from gpumon_gui.ui.page_picture import ask_for_picture, write_picture
 from gpumon_gui.ui.pages.table import PAGES, PageEntry
 from gpumon_gui.ui.theme import L, S, Scheme, Text, Theme
+from gpumon_gui.ui.wanted_readings import WantedReadings
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.rail import Rail
 from gpumon_gui.ui.widgets.status_strip import StatusStrip
+from gpumon_gui.ui.window_menus import SPEEDS, WindowMenus
 
-#: Update speeds of Task Manager: seconds between two samples, None when paused.
-SPEEDS: tuple[tuple[str, str, float | None], ...] = (
-    ("high", N_("High"), 0.5),
-    ("normal", N_("Normal"), 1.0),
-    ("low", N_("Low"), 4.0),
-    ("paused", N_("Paused"), None),
-)
-SCHEMES: tuple[tuple[Scheme, str], ...] = (
-    (Scheme.SYSTEM, N_("As the system")),
-    (Scheme.LIGHT, N_("Light")),
-    (Scheme.DARK, N_("Dark")),
-)
-#: Each language by its own name, so that nobody is lost in one they cannot read.
-LANGUAGE_NAMES: dict[str, str] = {"en": "English", "zh_CN": "简体中文"}
 #: A start that takes longer than this is explained.
 PATIENCE_MS = 2500
 SMALLEST = (720, 480)
 USUAL = (1180, 780)
-#: Timers are not exact: a sample this share of an interval after the last one is the next one.
-_OF_A_GAP = 0.9
-
-
-class Origin(Protocol):
-    """Where the samples come from: a sampler or a recording."""
-
-    def set_demand(self, demand: Demand) -> None:
-        """Read this and no more."""
-        ...
-
-    def pause(self) -> None:
-        """Give no samples any more."""
-        ...
-
-    def resume(self) -> None:
-        """Give samples again."""
-        ...
-
-    def toggle(self) -> None:
-        """Pause or resume."""
-        ...
-
-    def refresh(self) -> None:
-        """Give a sample now, whatever the update speed."""
-        ...
-
-    def retranslate(self) -> None:
-        """Say the status again, in the language of now."""
-        ...
 
 
 class MainWindow(QWidget):
@@ -125,16 +83,13 @@ class MainWindow(QWidget):
         self._subject = subject
         self._speed = self._speed_before_pause = "normal"
         self._page: PageEntry = PAGES[0]
+        self._wanted = WantedReadings()
         self._demand: Demand | None = None
-        self._keep_awake = False
-        self._background_processes = False
-        self._watched_pids: tuple[int, ...] = ()
-        self._watch_interval_s = 1.0
+        self._hidden: dict[str, str] = {}
         self._closers: list[Callable[[], bool]] = []
         self._is_leaving = False
         #: Asked when the user closes the window: whether the program stays, hidden.
         self.stays_when_closed: Callable[[], bool] = _never
-        self._texts: list[tuple[Callable[[str], Any], str]] = []
         self._starting = QElapsedTimer()
         self._starting.start()
 
@@ -161,12 +116,15 @@ class MainWindow(QWidget):
             if recorded and hasattr(page, "set_recorded"):
                 page.set_recorded()
 
-        self._make_menus()
+        self.menus = WindowMenus(self, theme.scheme)
+        self.speed_button.set_menu(self.menus.speed)
+        self.more_button.set_menu(self.menus.more)
         self._lay_out()
         self._make_keys()
 
         self.ticker = Ticker(feed, self)
         self.ticker.due.connect(self._refresh)
+        self._follow_menus()
         self.rail.chosen.connect(self.show_page)
         translation.changed.connect(self.retranslate)
         theme.changed.connect(self.update)
@@ -182,8 +140,14 @@ class MainWindow(QWidget):
 
     @Slot(str)
     def show_page(self, name: str) -> None:
-        """Bring a page on show. KeyError for an unknown name."""
-        self._page = next(entry for entry in PAGES if entry.name == name)
+        """Bring a page on show; one that is hidden gives way to the first, which says why. StopIteration for an unknown
+        name."""
+        page = next(entry for entry in PAGES if entry.name == name)
+        if name in self._hidden:
+            self.message.say(f"{_(page.label)}: {_(self._hidden[name])}", Tone.INFO)
+            page = PAGES[0]
+            name = page.name
+        self._page = page
         widget = self.pages[name]
         self.rail.select(name)
         self.stack.setCurrentWidget(widget)
@@ -193,15 +157,23 @@ class MainWindow(QWidget):
             self._activate()
         self.page_shown.emit(name)
 
+    def hide_page(self, name: str, why: str) -> None:
+        """Offer a page no longer that has nothing to show in this window; ``why`` is untranslated."""
+        self._hidden[name] = why
+        self.rail.hide_page(name)
+        if self._page.name == name:
+            self.show_page(PAGES[0].name)
+
     def set_speed(self, name: str) -> None:
-        """Choose an update speed by its name in :data:`SPEEDS`."""
+        """Choose an update speed by its name in ``window_menus.SPEEDS``."""
         if name == self._speed:
             return
         was_paused = self._speed == "paused"
         if not was_paused:
             self._speed_before_pause = self._speed
         self._speed = name
-        self._check(self._speed_actions, name)
+        self._wanted.interval_s = next(seconds for speed, _label, seconds in SPEEDS if speed == name)
+        self.menus.speeds.tick(name)
         if name == "paused":
             self._origin.pause()
         elif was_paused:
@@ -223,22 +195,16 @@ class MainWindow(QWidget):
     @property
     def speed_actions(self) -> list[QAction]:
         """The update speeds, for another menu."""
-        return list(self._speed_actions.values())
+        return self.menus.speeds.actions()
 
     def add_option(self, label: str, slot: Callable[[bool], Any]) -> QAction:
         """A further entry of the menu "⋯" that is on or off; ``label`` is untranslated."""
-        action = QAction(self._more_menu)
-        action.setCheckable(True)
-        action.setText(_(label))
-        action.triggered.connect(slot)
-        self._more_menu.insertAction(self._options_end, action)
-        self._texts.append((action.setText, label))
-        return action
+        return self.menus.add_option(label, slot)
 
     @property
     def options_shown(self) -> SignalInstance:
         """The menu "⋯" is about to show."""
-        return self._more_menu.aboutToShow
+        return self.menus.more.aboutToShow
 
     @Slot()
     def bring_up(self) -> None:
@@ -265,7 +231,7 @@ class MainWindow(QWidget):
     def set_scheme(self, scheme: Scheme) -> None:
         """Choose colours."""
         self._theme.set_scheme(scheme)
-        self._check(self._scheme_actions, scheme)
+        self.menus.schemes.tick(scheme)
 
     def set_language(self, name: str | None) -> None:
         """Choose a language; None follows the system."""
@@ -273,18 +239,19 @@ class MainWindow(QWidget):
 
     def set_keep_awake(self, on: bool) -> None:
         """Whether a laptop's GPU is read also where that wakes it, while the window is on the screen."""
-        self._keep_awake = on
+        self._wanted.keep_awake = on
         self._send_demand()
 
     def set_background_processes(self, on: bool) -> None:
         """Whether the users of the GPU are read also while nobody looks: alerts need them."""
-        self._background_processes = on
+        self._wanted.background_processes = on
         self._send_demand()
 
     def set_watched(self, pids: tuple[int, ...], interval_s: float) -> None:
         """Read these programs with every detail each ``interval_s``, hidden or not; the window keeps its own pace.
         Nothing of the kind without ``pids``."""
-        self._watched_pids, self._watch_interval_s = pids, interval_s
+        self._wanted.pids = () if self._is_recorded else pids
+        self._wanted.pids_interval_s = interval_s
         self._send_demand()
 
     def add_closer(self, close: Callable[[], bool]) -> None:
@@ -304,7 +271,7 @@ class MainWindow(QWidget):
 
     def save_page(self, file: Path) -> bool:
         """Write the page as PNG; says what came of it."""
-        if self.pages[self._page.name].grab().save(str(file), "PNG"):
+        if write_picture(self.pages[self._page.name], file):
             self.message.say(_("Saved as {file}.").format(file=file), Tone.GOOD)
             return True
         self.message.say(_("{file} cannot be written.").format(file=file), Tone.ATTENTION)
@@ -320,8 +287,7 @@ class MainWindow(QWidget):
     @Slot()
     def retranslate(self) -> None:
         """Write every text again, in the language now in use."""
-        for setter, text in self._texts:
-            setter(_(text))
+        self.menus.retranslate()
         program, subject = "GPUMon", self._subject
         if subject:
             program = _("{subject} – {program}").format(subject=_(subject), program=program)
@@ -329,7 +295,6 @@ class MainWindow(QWidget):
         self.heading.setText(_(self._page.label))
         self.more_button.setToolTip(_("View, language, about"))
         self.more_button.setAccessibleName(_("More"))
-        self._check(self._language_actions, messages.language())
         self._origin.retranslate()
         self._label_buttons()
         self.rail.retranslate()
@@ -368,20 +333,9 @@ class MainWindow(QWidget):
         self._refresh()
 
     def _send_demand(self) -> None:
-        visible = self._is_on_screen()
-        interval = next(seconds for name, _label, seconds in SPEEDS if name == self._speed)
-        # Hidden, only the tray's icon and the charts' past need it.
-        shown_s = 1.0 if interval is None else interval if visible else max(interval, 1.0)
-        watches = bool(self._watched_pids) and not self._is_recorded
-        self._feed.least_gap_s = _OF_A_GAP * shown_s if watches and self._watch_interval_s < shown_s else 0.0
-        demand = Demand(
-            interval_s=min(shown_s, self._watch_interval_s) if watches else shown_s,
-            details=(visible and self._page.details) or watches,
-            processes=(visible and self._page.processes) or self._background_processes or watches,
-            cpu_processes=visible and self._page.cpu_processes,
-            pids=self._watched_pids if watches else (),
-            keep_awake=visible and self._keep_awake,
-        )
+        on_screen = self._is_on_screen()
+        self._feed.least_gap_s = self._wanted.least_gap_s(on_screen=on_screen)
+        demand = self._wanted.demand(self._page, on_screen=on_screen)
         if demand != self._demand:
             self._demand = demand
             self._origin.set_demand(demand)
@@ -432,74 +386,15 @@ class MainWindow(QWidget):
         outer.addWidget(self.status)
         self.speed_button.setVisible(not self._is_recorded)
 
-    def _make_menus(self) -> None:
-        speed_menu, more = QMenu(self), QMenu(self)
-        self._speed_actions = self._choices(
-            speed_menu,
-            [(name, label) for name, label, _seconds in SPEEDS],
-            "normal",
-            self.set_speed,
-            "general.update_speed",
-        )
-        theme_menu, language_menu = more.addMenu(""), more.addMenu("")
-        self._scheme_actions = self._choices(
-            theme_menu,
-            [(scheme, label) for scheme, label in SCHEMES],
-            self._theme.scheme,
-            self.set_scheme,
-            "general.theme",
-        )
-        self._language_actions = self._choices(
-            language_menu,
-            [(name, "") for name in messages.LANGUAGES],
-            messages.language(),
-            self.set_language,
-            "general.language",
-        )
-        for name, action in self._language_actions.items():
-            action.setText(LANGUAGE_NAMES[name])
-        self._more_menu, self._options_end = more, more.addSeparator()
-        refresh = self._action(more, N_("Refresh now"), self._on_refresh_now, "F5")
-        save = self._action(more, N_("Save page as picture…"), self._on_save, "Ctrl+S")
-        more.addSeparator()
-        about = self._action(more, N_("About GPUMon"), self._on_about)
-        leave = self._action(more, N_("Quit"), self.quit, "Ctrl+Q")
-        self._texts += [
-            (theme_menu.menuAction().setText, N_("Theme")),
-            (language_menu.menuAction().setText, N_("Language")),
-        ]
-        self.actions_by_name = {"refresh": refresh, "save": save, "about": about, "quit": leave}
-        self.speed_button.set_menu(speed_menu)
-        self.more_button.set_menu(more)
-
-    def _choices(
-        self, menu: QMenu, entries: list[tuple[Any, str]], chosen: Any, choose: Callable[[Any], None], key: str
-    ) -> dict[Any, QAction]:
-        """Entries of which one is ticked; ``key`` of the setting that keeps the choice."""
-        group = QActionGroup(menu)
-        actions = {}
-        for value, label in entries:
-            action = QAction(menu)
-            action.setCheckable(True)
-            action.setChecked(value == chosen)
-            # The partial's target outlives the action: both belong to this window.
-            action.triggered.connect(partial(self._choose, choose, key, value))
-            group.addAction(action)
-            menu.addAction(action)
-            actions[value] = action
-            if label:
-                self._texts.append((action.setText, label))
-        return actions
-
-    def _action(self, menu: QMenu, label: str, slot: Callable[[], Any], keys: str = "") -> QAction:
-        action = QAction(menu)
-        action.triggered.connect(slot)
-        if keys:
-            action.setShortcut(QKeySequence(keys))
-        menu.addAction(action)
-        self.addAction(action)
-        self._texts.append((action.setText, label))
-        return action
+    def _follow_menus(self) -> None:
+        menus = self.menus
+        menus.speeds.chosen.connect(self._on_speed)
+        menus.schemes.chosen.connect(self._on_scheme)
+        menus.languages.chosen.connect(self._on_language)
+        menus.refresh_wanted.connect(self._on_refresh_now)
+        menus.save_wanted.connect(self._on_save)
+        menus.about_wanted.connect(self._on_about)
+        menus.quit_wanted.connect(self.quit)
 
     def _make_keys(self) -> None:
         for position, entry in enumerate(PAGES, start=1):
@@ -508,11 +403,6 @@ class MainWindow(QWidget):
             shortcut.activated.connect(self._on_page_key)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
         find.activated.connect(self._on_find)
-
-    @staticmethod
-    def _check(actions: dict[Any, QAction], value: Any) -> None:
-        if value in actions:
-            actions[value].setChecked(True)
 
     def _label_buttons(self) -> None:
         speed = self._speed_text()
@@ -525,13 +415,26 @@ class MainWindow(QWidget):
 
     # -- slots
 
-    def _choose(self, choose: Callable[[Any], None], key: str, value: Any, *_checked: bool) -> None:
-        choose(value)
-        self.chose.emit(key, str(value))
+    @Slot(object)
+    def _on_speed(self, name: str) -> None:
+        self.set_speed(name)
+        self.chose.emit("general.update_speed", name)
+
+    @Slot(object)
+    def _on_scheme(self, scheme: Scheme) -> None:
+        self.set_scheme(scheme)
+        self.chose.emit("general.theme", str(scheme))
+
+    @Slot(object)
+    def _on_language(self, name: str) -> None:
+        self.set_language(name)
+        self.chose.emit("general.language", name)
 
     @Slot()
     def _on_page_key(self) -> None:
-        self.show_page(self.sender().objectName())
+        name = self.sender().objectName()
+        if name not in self._hidden:
+            self.show_page(name)
 
     @Slot()
     def _on_find(self) -> None:
@@ -549,14 +452,7 @@ class MainWindow(QWidget):
 
     @Slot()
     def _on_save(self) -> None:
-        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.PicturesLocation) or "."
-        dialog = QFileDialog(self, _("Save page as picture"), str(Path(folder) / f"gpumon-{self._page.name}.png"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setNameFilter(_("PNG picture") + " (*.png)")
-        dialog.setDefaultSuffix("png")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.fileSelected.connect(self._on_file_chosen)
-        dialog.open()
+        ask_for_picture(self, self._page.name, self._on_file_chosen)
 
     @Slot(str)
     def _on_file_chosen(self, file: str) -> None:

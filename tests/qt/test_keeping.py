@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.alerts import Alerts
@@ -90,6 +92,31 @@ def test_a_live_window_writes_into_the_users_folder(data: Path, window: MainWind
         (Arguments(demo=True), "A recording is on show"),
         (Arguments(replay=Path("x.gpumon")), "A recording is on show"),
         (Arguments(scenario="eight-gpus"), "A scripted machine is on show"),
+    ],
+)
+def test_what_is_not_of_this_machine_has_no_history(
+    arguments: Arguments, said: str, data: Path, window: MainWindow, feed: Feed, qtbot: QtBot
+) -> None:
+    window.show()
+    window.show_page("history")
+    keeping = Keeping(window, feed, settings_of(window), arguments)
+    assert window.page == "performance"
+    assert not any(item.isVisible() for item in window.rail.findChildren(QWidget, "history"))
+    window.activateWindow()
+    qtbot.waitUntil(window.isActiveWindow, timeout=5000)
+    QTest.keyClick(window, Qt.Key.Key_4, Qt.KeyboardModifier.ControlModifier)
+    assert (window.page, window.message.text) == ("performance", "")
+    window.show_page("history")  # as the command line may ask
+    assert window.message.text.startswith(f"History: {said}")
+    feed.push(make_sample(1))
+    assert keeping.close(5.0)
+    assert not data.exists()
+
+
+@posix_only
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
         (Arguments(screenshot=Screenshot(Path("x.png"))), "Nothing was kept on this machine yet"),
     ],
 )

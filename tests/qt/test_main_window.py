@@ -263,7 +263,7 @@ def test_the_banner_says_what_happened_while_the_sampler_is_silent(
 def test_the_status_line_names_sources_and_own_cost(window: MainWindow, feed: Feed, qtbot: QtBot) -> None:
     push(window, feed, qtbot)
     assert window.status.dots.texts == ("NVML: working", "Linux DRM: not present", "OS: failed")
-    assert window.status.cost_text.startswith("Sampler 0.4 %, 1.2 ms, 41 MB · Window ")
+    assert window.status.cost_text.startswith("Reading: 0.4 % CPU, 1.2 ms, 41 MB · Window: ")
     assert window.status.dots.tip(HEALTH[2]).split("\n")[1] == "Reading failed; it is tried again. (EIO)"
     assert "2 values refused" in window.status.dots.tip(HEALTH[0])
     feed.set_status(FeedStatus(FeedState.STALE, "The NVIDIA driver does not answer.", 7.0))

@@ -126,11 +126,11 @@ def test_a_choice_takes_effect_at_once_and_is_kept(bench: Bench, qtbot: QtBot, t
 
 
 def test_the_menu_and_the_page_say_the_same(bench: Bench) -> None:
-    bench.window._scheme_actions[Scheme.LIGHT].trigger()
+    bench.window.menus.schemes.actions()[1].trigger()
     box = bench.control("general.theme")
     assert isinstance(box, QComboBox)
     assert box.currentData() == "light"
-    bench.window._speed_actions["paused"].trigger()
+    bench.window.menus.speeds.actions()[-1].trigger()
     assert bench.settings.values.text("general.update_speed") == "normal"  # a pause is for now
 
 

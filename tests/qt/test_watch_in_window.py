@@ -735,7 +735,7 @@ def test_f5_shows_the_next_sample_at_once(watches: Watches, feed: Feed, window: 
     feed.push(LOADING[0])
     feed.push(LOADING[1])
     assert feed.latest is LOADING[0]
-    window.actions_by_name["refresh"].trigger()
+    window.menus.refresh.trigger()
     feed.push(LOADING[2])
     assert feed.latest is LOADING[2]
 

@@ -104,6 +104,10 @@ class Rail(QWidget):
         """Mark a page as the one on show."""
         self._items[name].setChecked(True)
 
+    def hide_page(self, name: str) -> None:
+        """Offer a page no longer."""
+        self._items[name].hide()
+
     def add_action(self, icon_name: str, label: str) -> FlatButton:
         """A button at the lower end that does something on every page; ``label`` is untranslated."""
         item = _Item(self._theme, icon_name, label, self)

@@ -232,7 +232,9 @@ class StatusStrip(QWidget):
         cost, sampler = self._cost, number(self._cost.cpu)
         own = self._own.share()
         if replay:
-            self._cost_label.set_text("" if own is None else _("Window {cpu}").format(cpu=formatters.percent(own, 1)))
+            self._cost_label.set_text(
+                "" if own is None else _("GPUMon uses {cpu} CPU").format(cpu=formatters.percent(own, 1))
+            )
         elif cost == Cost():
             self._cost_label.set_text("")
         else:
@@ -245,7 +247,7 @@ class StatusStrip(QWidget):
         self._age_label.set_text(self._age_words())
 
     def _cost_words(self, sampler: float | None, sweep_ms: float, rss: float | None, own: float | None) -> str:
-        return _("Sampler {cpu}, {ms} ms, {memory} · Window {own}").format(
+        return _("Reading: {cpu} CPU, {ms} ms, {memory} · Window: {own} CPU").format(
             cpu=formatters.DASH if sampler is None else formatters.percent(sampler, 1),
             ms=f"{sweep_ms:.1f}",
             memory=formatters.DASH if rss is None else formatters.memory(rss),
