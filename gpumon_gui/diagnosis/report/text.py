@@ -149,7 +149,7 @@ def summary(report: Mapping[str, Any]) -> str:
     entries = [entry for entry in report["not_evaluated"] if entry["code"] not in answered]
     if entries:
         roots = {fact.partition(".")[0] for entry in entries for fact in entry["missing"]} - _known_roots(report)
-        topics = _(", ").join(_(words.TOPIC.get(root, root)) for root in sorted(roots))
+        topics = _(", ").join(dict.fromkeys(_(words.TOPIC.get(root, root)) for root in sorted(roots)))
         said = words.NOT_EVALUATED if topics and _is_of_machine(report) else words.NOT_JUDGED
         lines.append(_(said).format(count=len({entry["code"] for entry in entries}), facts=topics))
         if not _is_of_machine(report) and not watch.is_watch(report) and _(words.NEXT_IN_LOG) not in lines:

@@ -58,6 +58,7 @@ ONLY_PROFILE = N_(
 TOPIC: dict[str, str] = {
     "driver": N_("the NVIDIA driver"),
     "environment": N_("environment variables"),
+    "gpu_count": N_("the GPUs"),
     "gpus": N_("the GPUs"),
     "host": N_("the computer"),
     "interpreter": N_("the Python interpreter"),

@@ -17,7 +17,7 @@ from gpumon_gui.diagnosis.behaviour.judge import judge
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin, View
 from gpumon_gui.diagnosis.finding import Confidence, Diagnosis, Evidence, Finding, Severity, Words
-from gpumon_gui.diagnosis.report import fact_words, html, text
+from gpumon_gui.diagnosis.report import fact_words, html, text, words
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rule import cite
 from gpumon_gui.diagnosis.rules.table import RULES
@@ -87,6 +87,7 @@ def test_missing_facts_have_words() -> None:
         for entry in diagnose(case.document(), RULES).not_evaluated:
             for path in entry.missing:
                 assert fact_words.is_fact(path), path
+                assert path.partition(".")[0] in words.TOPIC, path
 
 
 @pytest.mark.parametrize(
