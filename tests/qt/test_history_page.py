@@ -220,6 +220,18 @@ def test_a_gap_is_a_gap(filled: HistoryPage, qtbot: QtBot, demo: ModuleType) -> 
     assert "Power	—" in filled.figures.readout.text()
 
 
+def test_a_span_without_values_says_so(filled: HistoryPage, qtbot: QtBot, demo: ModuleType) -> None:
+    moments = np.arange(NOW_S - DAYS * DAY_S, NOW_S, 600.0)
+    off = moments[[bool(demo.asleep(np.array([at]))[0]) for at in moments]]
+    filled.show_span(off[1], off[1] + 600)
+    wait_for(filled, qtbot)
+    assert filled.figures.shown_metrics == ("gpu_utilization", "memory_used_bytes", "power_w", "temperature_c")
+    for chart in filled.stack.charts.values():
+        assert chart.figure.text == "no value"
+        assert chart.plot.drawing.labels == ()  # no scale is made up
+    assert "Nothing was kept of this time." in filled.figures.readout.text()
+
+
 def test_another_device_and_other_charts(filled: HistoryPage, qtbot: QtBot) -> None:
     trigger(filled, "device", "GPU 1")
     wait_for(filled, qtbot)
@@ -354,6 +366,7 @@ def test_tab_reaches_every_control(filled: HistoryPage, window: MainWindow) -> N
         filled.head.compare_button,
         filled.head.export_button,
         filled.stack,
+        filled.figures.readout._scroll,
     ):
         assert widget in reached, widget.accessibleName()
 

@@ -28,6 +28,8 @@ _DENSE = 1.5
 #: Opacity of the band and of the area below the mean, in parts of the theme's.
 _BAND = 2.4
 _AREA = 0.7
+#: Half the width of the dot under the cross-hair, its edge included.
+_DOT = 4.5
 #: Half the width of a marker's flag.
 FLAG = 7
 #: Flags closer than this, on the average, are a crowd.
@@ -181,10 +183,11 @@ class HistoryPlot(QWidget):
             return
         colours, area = self._theme.colours, self.area()
         y = area.bottom() - float(series.mean[near]) / self._drawing.top * area.height()
+        y = min(max(y, area.top() + _DOT), area.bottom() - _DOT)  # whole at both ends
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(colours.chart_back), 1.5))
         painter.setBrush(self._theme.series(self._colour))
-        painter.drawEllipse(QPointF(x, y), 4.0, 4.0)
+        painter.drawEllipse(QPointF(x, y), _DOT - 0.5, _DOT - 0.5)
 
     def _pixels(self) -> QSize:
         ratio = self.devicePixelRatioF()

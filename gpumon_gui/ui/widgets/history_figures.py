@@ -14,7 +14,7 @@ from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.charts.axis import time_ticks, value_top
 from gpumon_gui.ui.charts.history_plot import Drawing, Flag
 from gpumon_gui.ui.charts.history_stack import HistoryStack
-from gpumon_gui.ui.theme import L, Theme
+from gpumon_gui.ui.theme import L, S, Theme
 from gpumon_gui.ui.widgets import history_texts as texts
 from gpumon_gui.ui.widgets.history_asking import HistoryAsking
 from gpumon_gui.ui.widgets.history_readout import HistoryReadout
@@ -31,7 +31,7 @@ class HistoryFigures(QWidget):
         self._chosen: dict[bool, tuple[str, ...]] = {}  # the machine's charts are others than a card's
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(L)
+        row.setSpacing(L - S)  # the figures have room for their ring
         row.addWidget(self.stack, 1)
         row.addWidget(self.readout)
         self.stack.cursor_moved.connect(self._on_cursor)
@@ -84,10 +84,11 @@ class HistoryFigures(QWidget):
         )
         for metric in metrics:
             top = value_top(metric, max(texts.highest(reading, metric), texts.highest(other, metric)))
+            has_scale = texts.has_value(reading, metric) or texts.has_value(other, metric)
             drawing = replace(
                 common,
                 top=top,
-                labels=tuple(texts.axis_label(metric, share * top) for share in (1.0, 0.5, 0.0)),
+                labels=tuple(texts.axis_label(metric, share * top) for share in (1.0, 0.5, 0.0)) if has_scale else (),
                 has_shapes=metric == metrics[0],
                 series=common.series if reading is None else reading.series.get(metric, common.series),
                 other=common.other if other is None else other.series.get(metric, common.other),
@@ -119,7 +120,8 @@ class HistoryFigures(QWidget):
         else:
             heading = moments.moment(cursor_s, seconds=reading.step_s < 60)
             rows = texts.rows_at(device, reading, shown, other, cursor_s, asked.shift_s, self.stack.columns())
-        self.readout.show_rows(heading, self._second_line(cursor_s), rows)
+        second = self._second_line(cursor_s) if rows else _("Nothing was kept of this time.")
+        self.readout.show_rows(heading, second, rows)
         spoken = self.readout.text().replace("\t", " ").replace("\n", "; ")
         if spoken != self.stack.accessibleDescription():
             self.stack.setAccessibleDescription(spoken)

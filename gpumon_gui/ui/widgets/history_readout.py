@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from gpumon_gui.ui.theme import M, S, Series, Text, Theme
+from gpumon_gui.ui.theme import RADIUS, M, S, Series, Text, Theme
+from gpumon_gui.ui.widgets.button import BY_KEYBOARD
 from gpumon_gui.ui.widgets.section import SlimScrollBar
 from gpumon_gui.ui.widgets.text import FixedLabel
 
@@ -31,6 +32,7 @@ class HistoryReadout(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.heading = FixedLabel(theme, Text.STRONG, parent=self)
         self.second = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.rows = _Rows(theme)
@@ -41,13 +43,33 @@ class HistoryReadout(QWidget):
         self._scroll.setVerticalScrollBar(SlimScrollBar(theme))
         self._scroll.setWidget(self.rows)
         box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
+        box.setContentsMargins(S, 3, 3, 3)  # room for the ring of the focus
         box.setSpacing(2)
         box.addWidget(self.heading)
         box.addWidget(self.second)
         box.addSpacing(S)
         box.addWidget(self._scroll, 1)
-        self.setFixedWidth(WIDTH)
+        self.setFixedWidth(WIDTH + S + 3)
+        self._scroll.installEventFilter(self)
+
+    _ring = False
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """The ring is for those who came by keyboard."""
+        if isinstance(event, QFocusEvent):
+            self._ring = event.gotFocus() and event.reason() in BY_KEYBOARD
+            self.update()
+        return False
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """The ring of the focus."""
+        if not self._ring:
+            return
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        painter.end()
 
     def show_rows(self, heading: str, second: str, rows: tuple[Row, ...]) -> None:
         """Say something else."""

@@ -167,6 +167,12 @@ def step_text(step_s: int) -> str:
     return _(_STEPS.get(step_s, "")) or formatters.duration(step_s)
 
 
+def has_value(reading: Reading | None, metric: str) -> bool:
+    """Whether a metric has any value in the span."""
+    figures = None if reading is None else reading.figures.get(metric)
+    return figures is not None and math.isfinite(figures.mean)
+
+
 def highest(reading: Reading | None, metric: str) -> float:
     """The highest value of a metric, 0 without one."""
     series = None if reading is None else reading.series.get(metric)
