@@ -173,6 +173,14 @@ def test_the_tool_tip_names_the_marks_below_the_pointer(chart: TimeChart) -> Non
     assert chart.explanation(-5.0).startswith("50 %")
 
 
+def test_the_tool_tip_says_nothing_of_a_time_before_the_first_value(chart: TimeChart) -> None:
+    chart.set_data(TIMES[-5:], np.full(5, 0.5), 60.0, 1060.0)
+    assert chart.explanation(-50.0) == ""
+    assert chart.explanation(-3.0).startswith("50 %")
+    chart.set_data(TIMES[:0], np.empty(0), 60.0, 1060.0)
+    assert chart.explanation(-3.0) == ""
+
+
 @pytest.mark.parametrize("widest", [1, 2, 3])
 @pytest.mark.parametrize("memories", [0, 1, 2])
 @pytest.mark.parametrize("engines", [0, 1, 2, 3, 4])

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, Q
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.charts.bands import Band, BandStyle, PlacedBand
-from gpumon_gui.ui.charts.decimate import Array
+from gpumon_gui.ui.charts.decimate import GAP_MIN_S, Array
 from gpumon_gui.ui.charts.plot import Plot
 from gpumon_gui.ui.theme import XS, S, Series, Text, Theme
 from gpumon_gui.ui.tips import plain
@@ -122,8 +122,8 @@ class TimeChart(QWidget):
     def explanation(self, ago_s: float) -> str:
         """What the tool tip says for a moment, in seconds before now (negative); empty where there is nothing."""
         lines = []
-        if len(self._ago):
-            near = int(np.argmin(np.abs(self._ago - ago_s)))
+        near = int(np.argmin(np.abs(self._ago - ago_s))) if len(self._ago) else -1
+        if near >= 0 and abs(float(self._ago[near]) - ago_s) <= max(GAP_MIN_S, self._span_s / 100):
             value = float(self._values[near])
             when = moments.clock(self._now_utc_s + float(self._ago[near]))
             lines += [_("no value") if np.isnan(value) else self._form(value), when]
@@ -188,6 +188,8 @@ class TimeChart(QWidget):
         text = self.explanation(at_s)
         if text:
             QToolTip.showText(event.globalPosition().toPoint(), plain(text), self._plot)
+        else:
+            QToolTip.hideText()
 
     def _placed(self, band: Band) -> PlacedBand:
         colours = self._theme.colours
