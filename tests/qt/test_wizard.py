@@ -335,6 +335,15 @@ def test_the_findings_are_read_and_copied_by_keyboard_alone(desk: Desk, machine:
     assert "-1" in copied
 
 
+def test_who_does_not_see_the_findings_is_told_what_came_of_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+    monkeypatch.setattr("gpumon_gui.ui.wizard.wizard.announce", lambda _widget, text: heard.append(text))
+    wizard = desk.checked()
+    (said,) = heard
+    assert said.startswith(wizard.findings.banners[0].text.split("\n")[0].rstrip("."))
+    assert said.endswith("No finding needs action")
+
+
 # -- cancel
 
 
@@ -547,6 +556,14 @@ def test_dropped_files_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     desk.until(lambda: box.is_sorted)
     assert box.given.log == log
     assert box.given.scripts == (script,)
+    box.add_button.setFocus()
+    names = []
+    for _turn in range(3):
+        desk.key(Qt.Key.Key_Tab)
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        names.append(focused.accessibleName())
+    assert names == [f"Remove {log}", f"Remove {script}", "What your program printed"]  # as they stand
     desk.click(wizard.next_button)
     desk.until(lambda: wizard.page == FINDINGS)
     assert "driver-too-old" in [card.code for card in wizard.findings.cards]
