@@ -1,5 +1,5 @@
-"""Knows: the fields of ``nvidia-smi --help-query-gpu``: their names, units, and words for what is missing. Must not
-know: files, samples.
+"""Knows: the fields of ``nvidia-smi --help-query-gpu``: their names, units, and words for what is missing.
+Must not know: files, samples.
 """
 
 from __future__ import annotations
