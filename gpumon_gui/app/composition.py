@@ -63,8 +63,9 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     # How it begins.
     preferences.apply_to_window(arguments.page)
     diagnosing.welcome()
-    if repairs:
-        window.message.say("\n".join(repairs), Tone.ATTENTION, stays=True)
+    repaired = [text for repair in repairs if (text := repair.text())]
+    if repaired:
+        window.message.say("\n".join(repaired), Tone.ATTENTION, stays=True)
     if arguments.watch is not None:
         watches.watch_when_seen(arguments.watch, is_here=bar is None and arguments.scenario is None)
     signals = EndSignals()

@@ -13,7 +13,7 @@ from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.formatters import read_fahrenheit
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.settings.option import WrongValue
-from gpumon_gui.settings.store import load
+from gpumon_gui.settings.store import Repair, load
 from gpumon_gui.settings.values import Values
 from gpumon_gui.system.paths import folders
 from gpumon_gui.ui.main_window import MainWindow
@@ -23,21 +23,20 @@ from gpumon_gui.ui.widgets.message_bar import Tone
 _UNSAVED = N_("The last change of the settings could not be saved: the disk does not answer.")
 
 
-def open_settings(arguments: Arguments) -> tuple[Settings, tuple[str, ...]]:
+def open_settings(arguments: Arguments) -> tuple[Settings, tuple[Repair, ...]]:
     """The settings of this user, and what had to be repaired in them. A picture is taken with the usual ones."""
     if arguments.screenshot is not None:
         return Settings(None, Values()), ()
     try:
         folder = folders().config
     except GpumonError as error:  # an account without a home: nothing can be kept
-        return Settings(None, Values()), (str(error),)
+        return Settings(None, Values()), (Repair("", str(error)),)
     loaded = load(folder)
-    texts = tuple(text for repair in loaded.repairs if (text := repair.text()))
     if not loaded.can_be_kept:
-        return Settings(None, loaded.values), texts
+        return Settings(None, loaded.values), loaded.repairs
     return Settings(
         folder, loaded.values, repaired=frozenset(repair.key for repair in loaded.repairs if repair.key)
-    ), texts
+    ), loaded.repairs
 
 
 def chosen_language(values: Values) -> str | None:

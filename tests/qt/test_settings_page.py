@@ -23,7 +23,7 @@ from gpumon_gui.core.formatters import celsius
 from gpumon_gui.core.messages import language
 from gpumon_gui.settings.catalogue import OPTIONS
 from gpumon_gui.settings.option import Option
-from gpumon_gui.settings.store import load
+from gpumon_gui.settings.store import NAME, load
 from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.settings import SettingsPage
@@ -289,3 +289,12 @@ def test_a_folder_that_does_not_answer_is_left_behind(
     free.set()
     assert settings.close(30)
     settings.deleteLater()
+
+
+def test_what_was_repaired_is_said_in_the_language_that_the_settings_choose(bench: Bench, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text('[general]\nlanguage = "zh_CN"\ntheme = "pink"\n', encoding="utf-8")
+    loaded = load(tmp_path)  # before the language is known
+    bench.translation.set_language(loaded.values.text("general.language"))
+    text = loaded.repairs[0].text()
+    assert "“主题”" in text
+    assert "“跟随系统”" in text
