@@ -85,7 +85,7 @@ def load(folder: Path) -> Loaded:
     except OSError as error:
         return Loaded(Values(), (Repair("", strerror(error)),), can_be_kept=False)
     except ValueError as error:
-        _log.warning("settings: %s", error)
+        _log.warning("%s", error)
         return Loaded(Values(), (Repair("", strerror(error), kept=_keep_broken(file)),))
     chosen: dict[str, OptionValue] = {}
     repairs = []
@@ -96,7 +96,7 @@ def load(folder: Path) -> Loaded:
         try:
             value = option.kind.checked(found)
         except WrongValue as error:
-            _log.warning("settings: %s: %s", option.key, error)
+            _log.warning("%s: %s", option.key, error)
             repairs.append(Repair(option.key, str(error), found))
         else:
             if value != option.default:

@@ -371,6 +371,19 @@ def test_tab_reaches_every_control(filled: HistoryPage, window: MainWindow) -> N
         assert widget in reached, widget.accessibleName()
 
 
+def test_the_keys_of_the_charts_work_on_the_whole_page_and_are_written_down(filled: HistoryPage, qtbot: QtBot) -> None:
+    before = filled.asked.span
+    filled.head.export_button.setFocus()
+    QTest.keyClick(filled.head.export_button, Qt.Key.Key_Plus)
+    wait_for(filled, qtbot)
+    assert filled.asked.span.length_s == pytest.approx(before.length_s / 1.3)
+    assert filled.head.zoom_in_button.toolTip() == "Zoom in (+)"
+    QTest.keyClick(filled.head.export_button, Qt.Key.Key_Backspace)
+    assert filled.asked.is_at_range
+    assert "Backspace" in filled.head.now_button.toolTip()
+    assert "Shift+M" in filled.stack.whatsThis()
+
+
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What a screen reader is told."""

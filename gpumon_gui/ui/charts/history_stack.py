@@ -26,6 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QScrollArea, QToolTip, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
+from gpumon_gui.core.messages import _
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Span
 from gpumon_gui.ui import formatters, moments
@@ -418,8 +419,15 @@ class HistoryStack(QWidget):
 
     @Slot()
     def retranslate(self) -> None:
-        """Labels of the axis in the user's language."""
+        """Labels of the axis, and the keys for Shift+F1 and screen readers, in the user's language."""
         self.axis.update()
+        self.setWhatsThis(
+            _(
+                "Keys: + and − zoom, Left and Right move in time, with Shift they move the cross-hair. Page Up and "
+                "Page Down move by what is on show, Home goes to the beginning, End to now, Backspace back to the range "
+                "chosen. M and Shift+M go to the next and the last mark. Escape puts the cross-hair away."
+            )
+        )
 
 
 def marker_tip(marker: Marker) -> str:

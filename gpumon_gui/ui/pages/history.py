@@ -221,7 +221,8 @@ class HistoryPage(QWidget):
     # -- Qt's events
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Ctrl+C copies the figures; Escape closes the message, then ends the comparison."""
+        """Ctrl+C copies the figures; Escape closes the message, then ends the comparison. The keys of the charts work
+        wherever the focus is on the page."""
         if event.matches(QKeySequence.StandardKey.Copy):
             self._on_copy()
         elif event.key() == Qt.Key.Key_Escape and not self.message.isHidden():
@@ -229,7 +230,7 @@ class HistoryPage(QWidget):
         elif event.key() == Qt.Key.Key_Escape and self.asked.comparison.name:
             self.asked.compare("")
         else:
-            super().keyPressEvent(event)
+            self.stack.keyPressEvent(event)
 
     def showEvent(self, event: QShowEvent) -> None:
         """What came meanwhile."""

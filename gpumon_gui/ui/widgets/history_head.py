@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
@@ -79,3 +81,10 @@ class HistoryHead(QWidget):
         ):
             button.setAccessibleName(name)
             button.setToolTip(name)
+        for button, key in (
+            (self.zoom_in_button, Qt.Key.Key_Plus),
+            (self.zoom_out_button, Qt.Key.Key_Minus),
+            (self.now_button, Qt.Key.Key_Backspace),
+        ):
+            shown = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
+            button.setToolTip(f"{button.accessibleName()} ({shown})")
