@@ -424,8 +424,8 @@ class HistoryStack(QWidget):
         self.setWhatsThis(
             _(
                 "Keys: + and − zoom, Left and Right move in time, with Shift they move the cross-hair. Page Up and "
-                "Page Down move by what is on show, Home goes to the beginning, End to now, Backspace back to the range "
-                "chosen. M and Shift+M go to the next and the last mark. Escape puts the cross-hair away."
+                "Page Down move by what is on show, Home goes to the beginning, End to now, Backspace back to the "
+                "chosen range. M and Shift+M go to the next and the last mark. Escape puts the cross-hair away."
             )
         )
 
