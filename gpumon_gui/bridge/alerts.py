@@ -3,6 +3,7 @@ Must not know: how they are told."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -12,6 +13,7 @@ from gpumon_gui.core.clock import Clock, SystemClock
 from gpumon_gui.core.model import Sample
 from gpumon_gui.diagnosis.alerts.alarm import Alarm
 from gpumon_gui.diagnosis.alerts.alert import Alert, Limits
+from gpumon_gui.telemetry.derive.adapters import adapters, title_of
 
 #: More than anybody reads; older ones go.
 MOST: Final = 200
@@ -82,10 +84,19 @@ class AlertCentre(QObject):
 
     @Slot(object)
     def _on_sample(self, sample: Sample) -> None:
-        self.add(*self._alarm.look(sample))
+        self.add(*(_which(alert, sample) for alert in self._alarm.look(sample)))
         self._on_status(self._feed.status)
 
     @Slot(object)
     def _on_status(self, status: FeedStatus) -> None:
         silent = status.text if status.state in _SILENT else None
         self.add(*self._alarm.hear(self._clock.now(), silent))
+
+
+def _which(alert: Alert, sample: Sample) -> Alert:
+    """Of several GPUs each is called by its number too: often all have one name."""
+    shown = adapters(sample.inventory)
+    adapter = next((one for one in shown if one.info.key == alert.device), None)
+    if len(shown) < 2 or adapter is None or "gpu" not in alert.values:
+        return alert
+    return replace(alert, values={**alert.values, "gpu": f"{title_of(adapter)} ({adapter.info.name})"})

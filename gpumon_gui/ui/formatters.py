@@ -26,7 +26,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import missing_text
 from gpumon_gui.core.values import Missing, Value
-from gpumon_gui.telemetry.derive.adapters import Adapter
+from gpumon_gui.telemetry.derive.adapters import title_of
 from gpumon_gui.telemetry.provenance import counter, source_name
 
 __all__ = [
@@ -67,15 +67,6 @@ def value_tip(metric_id: str, value: Value | None) -> str:
     if source:
         lines.append(source_line(source, counter(source, metric_id)))
     return "\n".join(lines)
-
-
-def title_of(adapter: Adapter) -> str:
-    """``GPU 0``, ``NPU 0``, ``GPU 0 · MIG 1``."""
-    if adapter.parent_number is not None:
-        return _("GPU {card} · MIG {number}").format(card=adapter.parent_number, number=adapter.number)
-    if adapter.is_npu:
-        return _("NPU {number}").format(number=adapter.number)
-    return _("GPU {number}").format(number=adapter.number)
 
 
 def reason_text(value: Value | None) -> str:

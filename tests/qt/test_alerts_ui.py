@@ -142,8 +142,8 @@ def test_an_alert_of_hours_ago_leads_into_the_history(bench: Bench, history: His
     bench.follow()
     assert bench.window.page == "history"
     page = bench.window.pages["history"]
-    assert page.span.left_s < alert.utc_s < page.span.right_s
-    assert page.span.length_s <= HOUR_S
+    assert page.asked.span.left_s < alert.utc_s < page.asked.span.right_s
+    assert page.asked.span.length_s <= HOUR_S
     assert "RTX 4060" in bench.window.message.text
 
 
@@ -221,6 +221,11 @@ def test_silence_is_told_also_where_only_the_tray_is_shown(bench: Bench, monkeyp
     assert bench.window.page == "performance"
     tray.close()
     tray.deleteLater()
+
+
+def test_of_several_gpus_it_is_said_which(bench: Bench) -> None:
+    bench.push(*story([LAPTOP, LAPTOP], [IDLE, replace(FULL, temperature=96.0)], seconds=30, hz=1))
+    assert "GPU 1 (NVIDIA GeForce RTX 4060 Laptop GPU): 96 °C" in bench.window.message.text
 
 
 def test_muted_and_silent(bench: Bench) -> None:

@@ -1,10 +1,11 @@
-"""Knows: which adapters are on show, in which order, under which number. Must not know: Qt, sources."""
+"""Knows: which adapters are on show, in which order, under which number and name. Must not know: Qt, sources."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceInfo, DeviceKind
 
 
@@ -42,6 +43,15 @@ def adapters(inventory: Sequence[DeviceInfo]) -> tuple[Adapter, ...]:
         instances = sorted((child for child in inventory if child.parent == info.key), key=lambda child: child.index)
         made += [Adapter(child, place, number) for place, child in enumerate(instances)]
     return tuple(made)
+
+
+def title_of(adapter: Adapter) -> str:
+    """``GPU 0``, ``NPU 0``, ``GPU 0 · MIG 1``."""
+    if adapter.parent_number is not None:
+        return _("GPU {card} · MIG {number}").format(card=adapter.parent_number, number=adapter.number)
+    if adapter.is_npu:
+        return _("NPU {number}").format(number=adapter.number)
+    return _("GPU {number}").format(number=adapter.number)
 
 
 def first_choice(shown: Sequence[Adapter]) -> Adapter:
