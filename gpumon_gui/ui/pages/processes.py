@@ -6,15 +6,13 @@ from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
-from PySide6.QtCore import QItemSelection, QPoint, QRect, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelection, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QColor,
     QGuiApplication,
     QIcon,
     QKeySequence,
-    QPainter,
-    QPaintEvent,
     QPalette,
     QResizeEvent,
 )
@@ -29,7 +27,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpumon_gui.bridge.feed import Feed, FeedState
-from gpumon_gui.bridge.tasks import EndOutcome, EndRequest, EndResult, EndTasks
+from gpumon_gui.bridge.tasks import EndRequest
 from gpumon_gui.bridge.watching import Program, can_be_watched
 from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample
@@ -39,106 +37,15 @@ from gpumon_gui.telemetry.derive.python_program import is_python, program_label
 from gpumon_gui.ui import formatters, icons
 from gpumon_gui.ui.models.process_model import ProcessFilter, ProcessModel, Row, command_line, device_names
 from gpumon_gui.ui.open_location import open_location
-from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.theme import L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.device_filter import DeviceFilter
+from gpumon_gui.ui.widgets.empty_notice import EmptyNotice
+from gpumon_gui.ui.widgets.end_question import EndQuestion
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.process_details import ProcessDetails
 from gpumon_gui.ui.widgets.process_table import ProcessTable
 from gpumon_gui.ui.widgets.text import FixedLabel
-
-
-class EmptyNotice(QWidget):
-    """Lies over the rows of an empty table and says why it is empty."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self._title, self._words = "", ""
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        theme.changed.connect(self.update)
-
-    @property
-    def text(self) -> str:
-        """What it says, title first."""
-        return f"{self._title}\n{self._words}" if self._words else self._title
-
-    def say(self, title: str, words: str) -> None:
-        """Show a reason."""
-        if (title, words) != (self._title, self._words):
-            self._title, self._words = title, words
-            self.setAccessibleName(self.text)
-            self.update()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        width = min(self.width() - 2 * L, 560)
-        left = (self.width() - width) // 2
-        title_font, body_font = self._theme.font(Text.SUBTITLE), self._theme.font(Text.BODY)
-        flags = Qt.AlignmentFlag.AlignHCenter | Qt.TextFlag.TextWordWrap
-        painter.setFont(title_font)
-        top = max(L, self.height() // 3 - XL)
-        rect = QRect(left, top, width, self.height())
-        painter.setPen(QColor(self._theme.colours.text))
-        used = painter.boundingRect(rect, int(flags), self._title)
-        painter.drawText(rect, int(flags), self._title)
-        painter.setFont(body_font)
-        painter.setPen(QColor(self._theme.colours.muted))
-        painter.drawText(rect.adjusted(0, used.height() + S, 0, 0), int(flags), self._words)
-        painter.end()
-
-
-class DeviceFilter(FlatButton):
-    """Which GPU's processes are on show. Hidden while there is no choice.
-
-    Signals:
-        chosen(object): a DeviceKey, or None for all.
-    """
-
-    chosen = Signal(object)
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(theme, "", "", parent, framed=True)
-        self.device: DeviceKey | None = None
-        self._devices: dict[DeviceKey, tuple[str, str]] = {}
-        self._choices = QMenu(self)
-        self._choices.triggered.connect(self._on_triggered)
-        self.set_menu(self._choices)
-        self.retranslate()
-
-    def set_devices(self, devices: dict[DeviceKey, tuple[str, str]]) -> None:
-        """Offer these: key to short and full name. A chosen one that is gone gives way to all."""
-        if devices != self._devices:
-            self._devices = devices
-            if self.device not in devices:
-                self.device = None
-            self.retranslate()
-
-    def retranslate(self) -> None:
-        """Write every text again."""
-        self._choices.clear()
-        entries: list[tuple[DeviceKey | None, str]] = [(None, _("All GPUs"))]
-        entries += [
-            (key, _("{gpu} · {name}").format(gpu=short, name=name)) for key, (short, name) in self._devices.items()
-        ]
-        for key, label in entries:
-            action = self._choices.addAction(label)
-            action.setData(key)
-            action.setCheckable(True)
-            action.setChecked(key == self.device)
-        self.set_text(self._devices[self.device][0] if self.device is not None else _("All GPUs"))
-        self.setToolTip(_("Show only the processes of one GPU"))
-        self.setAccessibleName(_("GPU: {gpu}").format(gpu=self.text()))
-        self.setVisible(len(self._devices) > 1)
-
-    def choose(self, device: DeviceKey | None) -> None:
-        """Show the processes of a device, or of all."""
-        self.device = device
-        self.retranslate()
-        self.chosen.emit(device)
-
-    @Slot(QAction)
-    def _on_triggered(self, action: QAction) -> None:
-        self.choose(action.data())
 
 
 class ProcessesPage(QWidget):
@@ -156,9 +63,6 @@ class ProcessesPage(QWidget):
         super().__init__(parent)
         self._feed = feed
         self._theme = theme
-        self._tasks = EndTasks(self)
-        self._tasks.finished.connect(self._on_end_finished)
-        self._question: QMessageBox | None = None
         self._names: dict[DeviceKey, str] = {}
         self._ready_from: int | None = None
         self._is_updating = False
@@ -170,6 +74,7 @@ class ProcessesPage(QWidget):
         self.empty = EmptyNotice(theme, self.table.viewport())
         self.details = ProcessDetails(theme, self)
         self.message = MessageBar(theme, closable=True, parent=self)
+        self._ending = EndQuestion(self.message, self)
 
         self.search = QLineEdit(self)
         self.search.setClearButtonEnabled(True)
@@ -270,7 +175,7 @@ class ProcessesPage(QWidget):
 
     def close_tasks(self) -> bool:
         """Stop the worker thread; False when it does not end in time."""
-        return self._tasks.close()
+        return self._ending.close()
 
     def retranslate(self) -> None:
         """Write every text again."""
@@ -362,13 +267,7 @@ class ProcessesPage(QWidget):
             return
         started = row.process.started_utc_s
         assert started is not None
-        request = EndRequest(row.process.pid, started, row.process.name)
-        self._ask(
-            request,
-            _("End {name} (PID {pid})?").format(name=request.name, pid=request.pid),
-            _("What the process has not saved is lost."),
-            _("End task"),
-        )
+        self._ending.ask(EndRequest(row.process.pid, started, row.process.name))
 
     @Slot()
     def copy_row(self) -> None:
@@ -400,7 +299,7 @@ class ProcessesPage(QWidget):
     @property
     def question(self) -> QMessageBox | None:
         """The open question, if any."""
-        return self._question
+        return self._ending.question
 
     def menu(self, row: Row) -> QMenu:
         """The context menu of a process."""
@@ -446,57 +345,6 @@ class ProcessesPage(QWidget):
         actions["end"].setShortcut(QKeySequence(Qt.Key.Key_Delete))
         actions["end"].setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         return actions
-
-    def _ask(self, request: EndRequest, question: str, detail: str, button: str) -> None:
-        box = QMessageBox(self)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle(_("End task"))
-        box.setText(question)
-        box.setInformativeText(detail)
-        box.setTextFormat(Qt.TextFormat.PlainText)
-        accept = box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._question = box
-
-        def answered() -> None:
-            self._question = None
-            if box.clickedButton() is accept:
-                self._tasks.end(request)
-
-        box.finished.connect(answered)
-        box.open()
-
-    @Slot(object)
-    def _on_end_finished(self, outcome: EndOutcome) -> None:
-        named = {"name": outcome.request.name, "pid": outcome.request.pid}
-        if outcome.result is EndResult.STILL_RUNNING and not outcome.request.force:
-            force = EndRequest(outcome.request.pid, outcome.request.started_utc_s, outcome.request.name, force=True)
-            self._ask(
-                force,
-                _("{name} (PID {pid}) was asked to end and still runs. Kill it?").format(**named),
-                _("A killed process cannot save anything or clean up."),
-                _("Kill"),
-            )
-            return
-        tone = Tone.GOOD if outcome.result is EndResult.ENDED else Tone.ATTENTION
-        texts = {
-            EndResult.ENDED: _("{name} (PID {pid}) has ended."),
-            EndResult.STILL_RUNNING: _(
-                "{name} (PID {pid}) does not end: a call in the kernel or the driver does not return. It goes away "
-                "when that call ends, at the latest with a restart of the computer."
-            ),
-            EndResult.GONE: _("{name} (PID {pid}) had already ended."),
-            EndResult.RECYCLED: _(
-                "{name} had already ended, and PID {pid} belongs to another process now. Nothing was done."
-            ),
-            EndResult.DENIED: _(
-                "Permission denied: {name} (PID {pid}) belongs to another account. Start GPUMon with administrator "
-                "rights to end it."
-            ),
-            EndResult.FAILED: _("{name} (PID {pid}) could not be ended ({detail})."),
-        }
-        self.message.say(texts[outcome.result].format(**named, detail=outcome.detail), tone)
 
     @Slot(QPoint)
     def _open_menu(self, position: QPoint) -> None:
