@@ -6,33 +6,28 @@ does not answer keeps its last good values, greyed, with their age.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
-from gpumon_gui.bridge.feed import HOST, Feed, FeedState, FeedStatus
+from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.watching import Program, can_be_watched
 from gpumon_gui.core.files import printable
-from gpumon_gui.core.messages import N_, _
-from gpumon_gui.core.metrics import METRICS
-from gpumon_gui.core.model import DeviceKey, DeviceKind, DeviceSample, DeviceState, Sample, UseKind
+from gpumon_gui.core.messages import _
+from gpumon_gui.core.model import DeviceKey, DeviceSample, DeviceState, Sample, UseKind
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT
-from gpumon_gui.core.values import Reading, Value, number
-from gpumon_gui.history.ring import Ring
+from gpumon_gui.core.values import number
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice
-from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.telemetry.derive.trouble import advice
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.charts.bands import Band
 from gpumon_gui.ui.charts.chart_grid import ChartGrid
-from gpumon_gui.ui.charts.decimate import Array
-from gpumon_gui.ui.charts.spark import POINTS
 from gpumon_gui.ui.formatters import title_of
+from gpumon_gui.ui.last_good import LastGood
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
-from gpumon_gui.ui.widgets.adapter_list import AdapterList, Entry, Line
+from gpumon_gui.ui.widgets import adapter_lines
+from gpumon_gui.ui.widgets.adapter_lines import BADGES
+from gpumon_gui.ui.widgets.adapter_list import AdapterList
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.empty_state import EmptyState
 from gpumon_gui.ui.widgets.engine_panel import EnginePanel
@@ -48,25 +43,6 @@ from gpumon_gui.ui.widgets.watch_split import WatchSplit
 
 #: Programs offered to be watched: more would be a table.
 _MOST_PROGRAMS = 10
-#: A state in one word, and the colour of its badge.
-_BADGES: dict[DeviceState, tuple[str, str]] = {
-    DeviceState.ASLEEP: (N_("asleep"), "info"),
-    DeviceState.LOST: (N_("lost"), "bad"),
-    DeviceState.SICK: (N_("invalid data"), "bad"),
-    DeviceState.NOT_ANSWERING: (N_("no answer"), "bad"),
-}
-
-
-# Left out in the narrow list, where the model matters; the header has the whole name.
-_MAKERS = ("NVIDIA ", "GeForce ", "AMD ", "Intel(R) ", "Intel ")
-
-
-@dataclass(frozen=True, slots=True)
-class _Good:
-    """The last good values of a device and when they were read (monotonic seconds)."""
-
-    device: DeviceSample
-    read_s: float
 
 
 class PerformancePage(QWidget):
@@ -84,7 +60,7 @@ class PerformancePage(QWidget):
         self._theme = theme
         self._span_s = 60
         self._selected: DeviceKey | None = None
-        self._good: dict[DeviceKey, _Good] = {}
+        self._good = LastGood(feed)
         self._sample: Sample | None = None
         self._status: FeedStatus | None = None
         self._bands: tuple[Band, ...] = ()
@@ -144,7 +120,7 @@ class PerformancePage(QWidget):
 
         self.adapters.chosen.connect(self.select)
         self.span_choice.chosen.connect(self.set_span)
-        feed.sample_arrived.connect(self._remember)
+        feed.sample_arrived.connect(self._good.remember)
         feed.cleared.connect(self._forget)
         theme.changed.connect(self._again)
         self.retranslate()
@@ -282,59 +258,17 @@ class PerformancePage(QWidget):
     # -- refreshing
 
     def _show_list(self, sample: Sample, shown: tuple[Adapter, ...]) -> None:
-        entries = [
-            Entry(adapter.info.key, self._line(sample, adapter), self._spark(sample, adapter)) for adapter in shown
-        ]
+        stale = self._is_stale()
+        entries = [adapter_lines.entry(self._feed, sample, adapter, is_stale=stale) for adapter in shown]
         self.adapters.set_entries(entries, self._selected)
-        host, stale = sample.host.values, self._is_stale()
-        ring = self._feed.ring(HOST)
-        cpu = _newest(ring.column("cpu_utilization", POINTS)) if ring else np.empty(0)
-        self.adapters.cpu.show_line(
-            Line(_("CPU"), "", formatters.value_text("cpu_utilization", host.get("cpu_utilization")), dimmed=stale), cpu
-        )
-        total = number(host.get("ram_total_bytes"))
-        used = _newest(ring.column("ram_used_bytes", POINTS)) if ring else np.empty(0)
-        pair = formatters.memory_pair(host.get("ram_used_bytes"), host.get("ram_total_bytes"))
-        self.adapters.ram.show_line(Line(_("Memory"), "", pair, dimmed=stale), used / total if total else used * np.nan)
-
-    def _line(self, sample: Sample, adapter: Adapter) -> Line:
-        device = sample.devices.get(adapter.info.key)
-        state = DeviceState.NOT_ANSWERING if device is None else device.state
-        badge, mark = _BADGES.get(state, ("", ""))
-        parts = []
-        if device is not None and state is DeviceState.OK:
-            parts = [formatters.value_text("engine_utilization", _headline(device))]
-            if number(device.values.get("temperature_c")) is not None:
-                parts.append(formatters.value_text("temperature_c", device.values["temperature_c"]))
-        figure = "  ·  ".join(parts) or formatters.DASH
-        dimmed = self._is_stale() or state is not DeviceState.OK
-        return Line(
-            title_of(adapter),
-            _short_name(adapter),
-            figure,
-            _(badge),
-            mark,
-            dimmed,
-            indent=adapter.parent_number is not None,
-        )
-
-    def _spark(self, sample: Sample, adapter: Adapter) -> Array:
-        ring = self._feed.ring(adapter.info.key)
-        device = sample.devices.get(adapter.info.key)
-        if ring is None or device is None:
-            return np.empty(0)
-        known = ring.names
-        for column in ("engine_utilization", "gpu_utilization"):
-            if column in known:
-                return ring.column(column, POINTS)
-        engine = busiest(device)
-        return np.empty(0) if engine is None else ring.column(engine.series, POINTS)
+        self.adapters.cpu.show_line(*adapter_lines.cpu(self._feed, sample, is_stale=stale))
+        self.adapters.ram.show_line(*adapter_lines.ram(self._feed, sample, is_stale=stale))
 
     def _subject(self, sample: Sample, adapter: Adapter) -> Subject:
         key = adapter.info.key
         device = sample.devices.get(key, DeviceSample(key, DeviceState.NOT_ANSWERING))
         shown = device
-        if device.state is not DeviceState.OK and (last := self._last_good(key)) is not None:
+        if device.state is not DeviceState.OK and (last := self._good.of(key)) is not None:
             good = last.device
             shown = DeviceSample(key, device.state, device.detail, good.values, good.engines)
         return Subject(
@@ -398,11 +332,11 @@ class PerformancePage(QWidget):
             words = _(DEVICE_STATE_TEXT[state])
             if subject.device.detail:
                 words = f"{words} ({subject.device.detail})"
-            good = self._last_good(subject.adapter.info.key)
+            good = self._good.of(subject.adapter.info.key)
             if good is not None:
                 age = formatters.duration(sample.monotonic_s - good.read_s + self._stale_age_s())
                 words += " " + _("The greyed values are {age} old.").format(age=age)
-            return _BADGES[state][1], words
+            return BADGES[state][1], words
         # A silent sampler is told by the window, above every page.
         return "attention", advice(subject.adapter.info, sample.health)
 
@@ -412,20 +346,8 @@ class PerformancePage(QWidget):
     def _stale_age_s(self) -> float:
         return self._feed.status.age_s if self._is_stale() else 0.0
 
-    def _remember(self, sample: Sample) -> None:
-        for key, device in sample.devices.items():
-            if device.state is DeviceState.OK:
-                self._good[key] = _Good(device, sample.monotonic_s)
-
-    def _last_good(self, key: DeviceKey) -> _Good | None:
-        """The last good values; after a seek in a replay they are taken from the history."""
-        ring = self._feed.ring(key)
-        if key not in self._good and ring is not None and (good := _from_history(key, ring)) is not None:
-            self._good[key] = good
-        return self._good.get(key)
-
     def _forget(self) -> None:
-        self._good.clear()
+        self._good.forget()
         self._again()
 
     def _again(self) -> None:
@@ -462,35 +384,6 @@ class _Divider(QWidget):
         painter.end()
 
 
-def _from_history(key: DeviceKey, ring: Ring) -> _Good | None:
-    columns = {name: ring.column(name) for name in ring.names if name in METRICS}
-    finite = {name: np.flatnonzero(np.isfinite(column)) for name, column in columns.items()}
-    rows = {name: int(found[-1]) for name, found in finite.items() if len(found)}
-    if not rows:
-        return None
-    values: dict[str, Value] = {name: Reading(float(columns[name][row]), "") for name, row in rows.items()}
-    return _Good(DeviceSample(key, values=values), float(ring.times()[max(rows.values())]))
-
-
-def _short_name(adapter: Adapter) -> str:
-    name = adapter.info.name
-    if adapter.parent_number is not None and "MIG " in name:  # the card's own name stands in the line above
-        return name[name.index("MIG ") :]
-    if name.endswith("]") and "[" in name:  # pci.ids: "Navi 31 [Radeon RX 7900 XT/7900 XTX]"
-        name = name[name.index("[") + 1 : -1]
-    name = name.replace("Radeon RX ", "RX ")
-    for prefix in _MAKERS:
-        name = name.removeprefix(prefix)
-    if adapter.info.kind is DeviceKind.VIRTUAL:
-        return _("{name} (virtual)").format(name=name)
-    return name
-
-
-def _headline(device: DeviceSample) -> Value | None:
-    engine = busiest(device)
-    return device.values.get("gpu_utilization") if engine is None else engine.value
-
-
 def _holds_memory(sample: Sample, key: DeviceKey) -> bool:
     """Whether a compute process uses the device. Windows lists every desktop program as compute and graphics; only
     pure compute, or a known framework, counts."""
@@ -499,7 +392,3 @@ def _holds_memory(sample: Sample, key: DeviceKey) -> bool:
         for process in sample.processes
         for use in process.uses
     )
-
-
-def _newest(values: Array) -> Array:
-    return values[-POINTS:]
