@@ -98,7 +98,7 @@ def _without_zone(form: str) -> str:
 def _cut(form: str, without: str) -> str:
     """A long form of the date without the day of the week, with a short month, and without one field more (``y`` or
     ``d``)."""
-    parts: list[str] = _PARTS.findall(re.sub(r"[\s,،]*dddd[\s,،]*", "", form).replace("MMMM", "MMM"))
+    parts: list[str] = _PARTS.findall(re.sub(r"[\s,،]*d{3,4}[\s,،]*", "", form).replace("MMMM", "MMM"))
     at = next((n for n, part in enumerate(parts) if without and set(part) == {without}), None)
     if at is None:
         return "".join(parts)

@@ -78,6 +78,21 @@ def test_the_zone_is_left_out_wherever_it_stands(form: str) -> None:
     assert "t" not in moments._without_zone(form)
 
 
+@pytest.mark.parametrize(
+    ("form", "whole", "no_year", "no_day"),
+    [
+        ("yyyy'年'M'月'd'日'", "yyyy'年'M'月'd'日'", "M'月'd'日'", "yyyy'年'M'月'"),  # Windows in Chinese
+        ("yyyy年M月d日dddd", "yyyy年M月d日", "M月d日", "yyyy年M月"),
+        ("dddd, MMMM dd, yyyy", "MMM dd, yyyy", "MMM dd", "MMM yyyy"),
+        ("ddd, d. MMMM yyyy", "d. MMM yyyy", "d. MMM", "MMM yyyy"),
+        ("dddd, d 'de' MMMM 'de' yyyy", "d 'de' MMM 'de' yyyy", "d 'de' MMM", "MMM 'de' yyyy"),
+        ("yyyy-MM-dd", "yyyy-MM-dd", "MM-dd", "yyyy-MM"),
+    ],
+)
+def test_a_date_is_shortened_whatever_its_order(form: str, whole: str, no_year: str, no_day: str) -> None:
+    assert (moments._cut(form, ""), moments._cut(form, "y"), moments._cut(form, "d")) == (whole, no_year, no_day)
+
+
 @pytest.fixture
 def translation() -> Iterator[Translation]:
     made = Translation()
