@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from dataclasses import dataclass
 from typing import Final
 
 from gpumon_gui.core.model import DeviceKey, Sample
@@ -12,14 +13,43 @@ from gpumon_gui.core.values import number
 LONGEST_GAP_S: Final = 30.0
 
 
+@dataclass(slots=True)
+class _Account:
+    """One device. The counter may be read less often than samples come: it says what was used between two of its
+    readings. Power times time says it before the first of them and after the last."""
+
+    at_s: float
+    power_w: float | None
+    counter_j: float | None
+    is_fresh: bool = False
+    until_counter_j: float = 0.0
+    since_counter_j: float = 0.0
+    is_known: bool = False
+
+    def add(self, at_s: float, power_w: float | None, counter_j: float | None) -> None:
+        passed_s = at_s - self.at_s
+        if power_w is not None and self.power_w is not None and passed_s <= LONGEST_GAP_S:
+            self.since_counter_j += (power_w + self.power_w) / 2 * passed_s
+            self.is_known = True
+        self.at_s, self.power_w = at_s, power_w
+        if counter_j is None or counter_j == self.counter_j:
+            return
+        if self.counter_j is not None:
+            rise_j = counter_j - self.counter_j  # falls where the driver was loaded again
+            # How old the first reading was is not known.
+            counts = rise_j > 0.0 and (self.is_fresh or not self.is_known)
+            self.until_counter_j += rise_j if counts else self.since_counter_j
+            self.since_counter_j = 0.0
+            self.is_fresh = True
+            self.is_known = self.is_known or counts
+        self.counter_j = counter_j
+
+
 class Energy:
     """Joules per device since the first sample: what its own counter rose by, else power times time."""
 
     def __init__(self) -> None:
-        self._before: dict[str, tuple[float, float | None]] = {}  # time, watts
-        self._counter: dict[str, float] = {}
-        self._by_counter: dict[str, float] = {}
-        self._by_power: dict[str, float] = {}
+        self._accounts: dict[str, _Account] = {}
 
     def add(self, sample: Sample, only: Container[DeviceKey] | None = None) -> None:
         """Take a sample: of every device, or of ``only`` these."""
@@ -28,22 +58,21 @@ class Energy:
             if device is None or info.parent is not None or (only is not None and info.key not in only):
                 continue
             name = f"GPU {info.index}"
-            counted, power = number(device.values.get("energy_j")), number(device.values.get("power_w"))
-            if counted is not None:
-                rise = counted - self._counter.get(name, counted)  # falls where the driver was loaded again
-                self._counter[name] = counted
-                self._by_counter[name] = self._by_counter.get(name, 0.0) + max(0.0, rise)
-            before_s, before_w = self._before.get(name, (sample.monotonic_s, None))
-            self._before[name] = (sample.monotonic_s, power)
-            passed_s = sample.monotonic_s - before_s
-            if power is not None and before_w is not None and passed_s <= LONGEST_GAP_S:
-                spent = (power + before_w) / 2 * passed_s
-                self._by_power[name] = self._by_power.get(name, 0.0) + spent
+            power_w, counter_j = number(device.values.get("power_w")), number(device.values.get("energy_j"))
+            account = self._accounts.get(name)
+            if account is None:
+                self._accounts[name] = _Account(sample.monotonic_s, power_w, counter_j)
+            else:
+                account.add(sample.monotonic_s, power_w, counter_j)
 
     @property
     def joules(self) -> dict[str, float]:
         """By device; one of which nothing is known is not there."""
-        return {**self._by_power, **{name: joules for name, joules in self._by_counter.items() if joules > 0.0}}
+        return {
+            name: account.until_counter_j + account.since_counter_j
+            for name, account in self._accounts.items()
+            if account.is_known
+        }
 
     @property
     def total_j(self) -> float | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpumon_gui.telemetry.synthetic.loads import Load, idle, mean, ripple
@@ -63,6 +65,23 @@ def sm(load: Load, share: float = 1.0) -> Figure:
     return lambda now_s: round(100 * share * load(now_s))
 
 
+def _counted(power: Callable[[float], int]) -> Figure:
+    """A board's counter of millijoules that rises by what it draws (milliwatts)."""
+    millijoules, until_s = 3.6e9, math.nan
+
+    def read(now_s: float) -> int:
+        nonlocal millijoules, until_s
+        if not until_s <= now_s:
+            until_s = now_s
+        while until_s < now_s:
+            step_s = min(1.0, now_s - until_s)
+            millijoules += power(until_s + step_s / 2) * step_s
+            until_s += step_s
+        return int(millijoules)
+
+    return read
+
+
 def _figures(model: Model, load: Load, number: int, used_gib: float) -> dict[str, Figure]:
     total = int(model.memory_gib * GIB)
     reserved = total // 40
@@ -121,7 +140,7 @@ def _figures(model: Model, load: Load, number: int, used_gib: float) -> dict[str
         "pcie_gen_max": model.pcie[0],
         "pcie_width_max": model.pcie[1],
         "pcie_replays": 0,
-        "energy": lambda now_s: int(1000 * now_s * (model.idle_w + 0.65 * (model.power_w - model.idle_w))),
+        "energy": _counted(power),
         "temperature_limit.0": 98,
         "temperature_limit.1": 95,
         "temperature_limit.3": 88,

@@ -39,12 +39,22 @@ def test_power_times_time_without_the_time_asleep() -> None:
 def test_the_counter_is_believed_before_power_and_over_a_driver_that_was_loaded_again() -> None:
     found = energy_of(
         sample(0, power_w=1, energy_j=500),
-        sample(1, power_w=1, energy_j=650),
-        sample(2, power_w=1),
-        sample(3, power_w=1, energy_j=20),
-        sample(4, power_w=1, energy_j=30),
+        sample(1, power_w=1, energy_j=650),  # how old the first reading was is not known
+        sample(2, power_w=1, energy_j=750),
+        sample(3, power_w=1),
+        sample(4, power_w=1, energy_j=20),
+        sample(5, power_w=1, energy_j=30),
     )
-    assert found.joules["GPU 0"] == 160
+    assert found.joules["GPU 0"] == 1 + 100 + 2 + 10
+    assert energy_of(sample(0, energy_j=500), sample(1, energy_j=650)).joules["GPU 0"] == 150
+
+
+def test_a_counter_that_is_read_now_and_then_leaves_no_time_out() -> None:
+    """Every 15 s, as the sampler does, for 40 s: the first and the last part are not lost, and nothing is doubled."""
+    read = [sample(second, power_w=100, energy_j=7_000 + 100 * (second // 15 * 15)) for second in range(41)]
+    assert energy_of(*read).joules["GPU 0"] == pytest.approx(4_000)
+    late = [sample(second, power_w=100, energy_j=7_000 + 100 * ((second + 7) // 15 * 15)) for second in range(41)]
+    assert energy_of(*late).joules["GPU 0"] == pytest.approx(4_000)
 
 
 def test_only_the_devices_that_are_asked_for() -> None:
