@@ -90,6 +90,16 @@ def test_an_alert_is_counted_told_and_listed(bench: Bench) -> None:
     assert not panel.isVisible()
 
 
+def test_the_list_is_as_high_as_its_alerts_the_first_time_too(bench: Bench) -> None:
+    bench.heat()
+    panel = bench.alerts.bell.panel
+    for _ in range(2):
+        QTest.mouseClick(bench.alerts.bell, Qt.MouseButton.LeftButton)
+        last = panel.list.visualItemRect(panel.list.item(0))
+        assert last.height() < panel.list.viewport().height() < last.height() + 30
+        QTest.keyClick(panel.list, Qt.Key.Key_Escape)
+
+
 def test_the_number_on_the_bell_leaves_the_captions_as_large_as_they_are(bench: Bench) -> None:
     before = bench.theme.font(Text.CAPTION).pointSizeF()
     bench.heat()

@@ -190,20 +190,19 @@ class AlertPanel(QFrame):
 
     def open_below(self, widget: QWidget) -> None:
         """Show the list at the right edge of a widget, within the screen."""
-        self.resize(QSize(_WIDTH, self._height()))
         corner = widget.mapToGlobal(QPoint(widget.width(), widget.height()))
         area = widget.screen().availableGeometry()
-        left = max(area.left(), min(corner.x() - self.width(), area.right() - self.width()))
-        self.move(left, min(corner.y(), area.bottom() - self.height()))
-        self.show()
+        left = max(area.left(), min(corner.x() - _WIDTH, area.right() - _WIDTH))
+        self.setGeometry(left, corner.y(), _WIDTH, _HEIGHT)
+        self.show()  # how high its lines are is known once it has its width
+        height = self._height()
+        self.setGeometry(left, min(corner.y(), area.bottom() - height), _WIDTH, height)
         self.list.setFocus()
 
     def _height(self) -> int:
         """As high as the alerts, up to a point."""
         if not self.list.count():
             return self._box.totalHeightForWidth(_WIDTH)
-        self.resize(_WIDTH, _HEIGHT)
-        self._box.activate()
         rows = sum(self.list.sizeHintForRow(row) + 2 * self.list.spacing() for row in range(self.list.count()))
         return min(_HEIGHT, rows + self.height() - self.list.viewport().height() + S)
 
