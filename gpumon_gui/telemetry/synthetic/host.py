@@ -11,10 +11,13 @@ from dataclasses import dataclass, replace
 from gpumon_gui.core.clock import Clock, Instant
 from gpumon_gui.core.model import HostSample, ProcessPresence, ProcessSample, ProcessUse
 from gpumon_gui.core.values import Missing, Reason, Value, checked
-from gpumon_gui.telemetry.synthetic.loads import Load, idle, steady
+from gpumon_gui.telemetry.synthetic.loads import Load, idle, mean, steady
 
 SOURCE = "host"
 GIB = 1 << 30
+
+#: Cores in use over so long by a process that does anything.
+_WORKS, _LONG_S = 0.05, 600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,13 +149,15 @@ class SyntheticHost:
         )
         if person.presence is not ProcessPresence.RUNNING:
             return sample
+        # Who does nothing reads and writes nothing.
+        moved_s = max(0.0, at_s) if mean(person.cpu, _LONG_S, _LONG_S) >= _WORKS else 0.0
         return replace(
             sample,
             values={
                 "process_cpu": checked("process_cpu", person.cpu(at_s), SOURCE),
                 "process_rss_bytes": checked("process_rss_bytes", int(person.rss_gib * GIB), SOURCE),
                 "process_threads": checked("process_threads", person.threads, SOURCE),
-                "process_read_bytes": checked("process_read_bytes", int(max(0.0, at_s) * 9e6), SOURCE),
-                "process_write_bytes": checked("process_write_bytes", int(max(0.0, at_s) * 4e5), SOURCE),
+                "process_read_bytes": checked("process_read_bytes", int(moved_s * 9e6), SOURCE),
+                "process_write_bytes": checked("process_write_bytes", int(moved_s * 4e5), SOURCE),
             },
         )
