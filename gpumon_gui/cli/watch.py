@@ -27,6 +27,7 @@ from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Turn, Verdict
 from gpumon_gui.diagnosis.engine import diagnose as judge
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Finding
+from gpumon_gui.diagnosis.report.watch import WORKS
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
 from gpumon_gui.telemetry.provenance import source_name
@@ -207,14 +208,14 @@ class _Status:
                 self._has_said, self._said = True, key
                 _clear()
                 code = f" ({verdict.primary.code})" if verdict.primary is not None else ""
-                say(_("{time}: {verdict}").format(time=duration(at_s), verdict=sentence(verdict.primary)) + code)
+                say(_("{time}: {verdict}").format(time=duration(at_s), verdict=_said(verdict)) + code)
         if self._line:
             parts = [duration(at_s), *_load(sample)]
             if verdict is None or not verdict.stable:
                 wait_s = ENOUGH_S if verdict is None else verdict.needs_s
                 parts.append(_("verdict in {seconds} s").format(seconds=max(1, math.ceil(wait_s))))
             else:
-                parts.append(sentence(verdict.primary))
+                parts.append(_said(verdict))
             _rewrite(", ".join(parts))
 
     def recorded(self, _verdict: Verdict | None, _sample: Sample, at_s: float) -> None:
@@ -227,6 +228,14 @@ def sentence(finding: Finding | None) -> str:
     if finding is None:
         return _("nothing was found that holds it back")
     return printable(_(finding.title).format(**finding.values))
+
+
+def _said(verdict: Verdict) -> str:
+    """The same of a verdict: a GPU that does little without a cause is not well."""
+    jobs = verdict.behaviour.document.facts["jobs"]
+    if verdict.primary is None and any((job.get("activity", {}).get("busy") or 0.0) < WORKS for job in jobs):
+        return _("No cause was found for what the GPU does not do.")
+    return sentence(verdict.primary)
 
 
 def _load(sample: Sample) -> Iterable[str]:
