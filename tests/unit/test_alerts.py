@@ -9,6 +9,7 @@ from string import Formatter
 import pytest
 
 from gpumon_gui.core.clock import Instant
+from gpumon_gui.core.formatters import read_fahrenheit
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceState, ProcessPresence, Sample
 from gpumon_gui.core.values import Reading
@@ -59,6 +60,15 @@ def test_heat_is_said_once_while_it_lasts() -> None:
     assert "RTX 4060" in text(alert)
     assert "°C" in text(alert)
     assert alert.device is not None
+
+
+def test_a_temperature_is_written_as_the_user_reads_it() -> None:
+    read_fahrenheit(True)
+    try:
+        (alert,) = heard(story([LAPTOP], [replace(FULL, temperature=95.0)], seconds=30, hz=1, noise=0.0))
+    finally:
+        read_fahrenheit(False)
+    assert "203 °F" in text(alert)
 
 
 def test_a_spike_and_a_wave_at_the_limit_are_not_a_flood() -> None:
