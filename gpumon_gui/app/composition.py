@@ -13,7 +13,7 @@ from gpumon_gui import __version__
 from gpumon_gui.app.alerts import Alerts
 from gpumon_gui.app.arguments import Arguments, Screenshot
 from gpumon_gui.app.desktop import Desktop
-from gpumon_gui.app.diagnosing import Diagnosing
+from gpumon_gui.app.diagnosing import Diagnosing, is_live
 from gpumon_gui.app.ending import Ending
 from gpumon_gui.app.faults import Faults
 from gpumon_gui.app.first import Entry
@@ -21,6 +21,7 @@ from gpumon_gui.app.keeping import Keeping
 from gpumon_gui.app.logging_out import open_log
 from gpumon_gui.app.origins import Origin, make_live_origin
 from gpumon_gui.app.preferences import Preferences, chosen_language, open_settings
+from gpumon_gui.app.remembering import Remembering
 from gpumon_gui.app.screenshot import Photographer
 from gpumon_gui.app.shutdown import leave, shut_down
 from gpumon_gui.app.signals import EndSignals
@@ -81,7 +82,9 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
         if alerts is not None:
             alerts.use_tray(desktop.tray)
         app.commitDataRequest.connect(desktop.on_session_end)
-        desktop.start(hidden=arguments.tray)
+        Remembering(window, desktop.mini if is_live(arguments) else None)
+        asks = arguments.page is not None or arguments.watch is not None or arguments.welcome
+        desktop.start(hidden=arguments.tray, is_plain=is_live(arguments) and not asks)
     QTimer.singleShot(0, window, origin.start)  # after the first paint: the window is there at once
     code = app.exec()
 

@@ -69,7 +69,7 @@ class Desktop(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(_STEP_MS)
         self._timer.timeout.connect(self._on_wait)
-        self._settings = Settings(None, Values(), self) if settings is None else settings
+        self.settings = Settings(None, Values(), self) if settings is None else settings
         self.mini = MiniMonitor(feed, theme)  # not the window's: it would be minimised with it
         self.mini.wanted.connect(self._on_wanted)
         self.mini.placed.connect(self._on_mini_placed)
@@ -78,24 +78,29 @@ class Desktop(QObject):
         translation.changed.connect(self.tray.retranslate)
         translation.changed.connect(self.mini.retranslate)
         theme.changed.connect(self.tray.refresh)
+        self.mini_option: QAction = window.add_option(N_("Mini monitor"), self._on_mini, "Ctrl+M")
         self.stay: QAction = window.add_option(N_("Keep running in the tray"), self._on_stay)
         self.with_system: QAction = window.add_option(N_("Start with the system"), self._on_with_system)
         window.options_shown.connect(self._on_options)
         window.stays_when_closed = self._stays
-        self._settings.changed.connect(self._apply)
+        self.settings.changed.connect(self._apply)
         for key in ("tray.stay", "tray.icon", "tray.mini_on_top"):
             self._apply(key)
-        self.mini.set_place(self._settings.values.texts("tray.mini_place"))
+        self.mini.set_place(self.settings.values.texts("tray.mini_place"))
         self._add_row()
         self._doorman = self._open_door()
 
-    def start(self, *, hidden: bool, patience_ms: int = TRAY_PATIENCE_MS) -> None:
-        """Show the window, or with ``hidden`` the icon alone where there is a tray; waits so long for one."""
+    def start(self, *, hidden: bool, is_plain: bool = False, patience_ms: int = TRAY_PATIENCE_MS) -> None:
+        """Show the window, or with ``hidden`` the icon alone where there is a tray; waits so long for one.
+        ``is_plain``: nothing certain was asked for, so the window may be hidden or minimised as the user set it."""
         if hidden:
             self.stay.setChecked(True)
         if self.tray.is_available():
             self.tray.show()
-        if not hidden:
+        if not hidden and is_plain and self.settings.values.flag("general.start_hidden"):
+            if not self.tray.is_shown:
+                self._window.showMinimized()
+        elif not hidden:
             self._window.show()
         elif not self.tray.is_shown:
             self._waited_ms = max(0, TRAY_PATIENCE_MS - patience_ms)
@@ -120,7 +125,7 @@ class Desktop(QObject):
     def _open_door(self) -> Doorman | None:
         if not self._entry.is_alone:
             text = _("Another window of GPUMon runs but does not answer. This is a second one.")
-            self._window.message.say(text, Tone.ATTENTION)
+            self._window.message.say(text, Tone.ATTENTION, stays=True)
         if self._entry.claim is None:
             return None
         try:
@@ -144,7 +149,8 @@ class Desktop(QObject):
             self._timer.stop()
             self.stay.setChecked(False)
             self._window.show()
-            self._window.message.say(_("This desktop has no tray, so GPUMon shows its window."), Tone.INFO)
+            text = _("This desktop has no tray, so GPUMon shows its window.")
+            self._window.message.say(text, Tone.INFO, stays=True)
         else:
             self._waited_ms += _STEP_MS
             self._timer.start()
@@ -163,22 +169,26 @@ class Desktop(QObject):
 
     def _stays(self) -> bool:
         stays = self.stay.isChecked() and self.tray.is_shown
-        if stays and not self._settings.values.flag("tray.hint_shown"):
-            self._settings.set("tray.hint_shown", True)
+        if stays and not self.settings.values.flag("tray.hint_shown"):
+            self.settings.set("tray.hint_shown", True)
             text = _("GPUMon goes on here. To end it, choose Quit in the menu of this icon.")
             self.tray.notify(_("Still running"), text)
         return stays
+
+    @Slot(bool)
+    def _on_mini(self, _on: bool) -> None:
+        self.mini.toggle()
 
     @Slot(bool)
     def _on_stay(self, on: bool) -> None:
         if on and not self.tray.is_shown:
             self.stay.setChecked(False)
             return
-        self._settings.set("tray.stay", on)
+        self.settings.set("tray.stay", on)
 
     @Slot(str)
     def _apply(self, key: str) -> None:
-        values = self._settings.values
+        values = self.settings.values
         if key == "tray.stay":
             self.stay.setChecked(values.flag(key))
         elif key == "tray.icon":
@@ -196,11 +206,11 @@ class Desktop(QObject):
 
     @Slot(tuple)
     def _on_mini_placed(self, place: tuple[str, ...]) -> None:
-        self._settings.set("tray.mini_place", place)
+        self.settings.set("tray.mini_place", place)
 
     @Slot(bool)
     def _on_mini_on_top(self, on: bool) -> None:
-        self._settings.set("tray.mini_on_top", on)
+        self.settings.set("tray.mini_on_top", on)
 
     def _add_row(self) -> None:
         """The start with the system is the system's own setting; the page shows it beside ours."""
@@ -223,6 +233,7 @@ class Desktop(QObject):
         """The state of the system may have changed since the menu was last shown."""
         if self.tray.is_available() and not self.tray.icon.isVisible():
             self.tray.show()
+        self.mini_option.setChecked(self.mini.isVisible())
         self.stay.setEnabled(self.tray.is_shown)
         self.with_system.setChecked(self._autostart.state() is StartState.ON)
 

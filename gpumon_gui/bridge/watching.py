@@ -295,7 +295,8 @@ class WatchWorker(Worker):
         try:
             return work(*arguments)
         except Exception as error:  # noqa: BLE001 - told and logged; the other programs go on
-            _log.exception("watching %s failed", one.program)
+            _log.error("watching %s failed", one.program)
+            self.tell_fault(error)
             one.fail(error)
             return True
 

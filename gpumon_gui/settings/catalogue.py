@@ -65,6 +65,13 @@ _GENERAL: Final = (
         section="general",
     ),
     Option(
+        "general.start_hidden",
+        Flag(default=False),
+        N_("Start with the window hidden"),
+        N_("In the tray; where there is none, minimised."),
+        section="general",
+    ),
+    Option(
         "general.temperature",
         Choice("celsius", (("celsius", N_("Celsius (°C)")), ("fahrenheit", N_("Fahrenheit (°F)")))),
         N_("Temperatures in"),
@@ -106,7 +113,7 @@ _TRAY: Final = (
     ),
     Option(
         "tray.icon",
-        Choice("live", (("live", N_("Live: utilization and memory")), ("still", N_("A still icon")))),
+        Choice("live", (("live", N_("Live: utilization and GPU memory")), ("still", N_("A still icon")))),
         N_("Icon"),
         section="tray",
     ),

@@ -26,6 +26,7 @@ class Folders:
     config: Path  #: what the user set
     data: Path  #: recordings and history
     logs: Path
+    state: Path  #: how the window was left
     is_portable: bool = False
 
 
@@ -36,12 +37,12 @@ def folders() -> Folders:
     """
     beside = _portable_folder()
     if beside is not None:
-        return Folders(beside, beside, beside / "logs", is_portable=True)
+        return Folders(beside, beside, beside / "logs", beside, is_portable=True)
     name = "GPUMon" if sys.platform == "win32" else "gpumon"
     # Not the roaming profile: figures of this machine say nothing on another.
     dirs = platformdirs.PlatformDirs(name, appauthor=False)
     try:
-        return Folders(dirs.user_config_path, dirs.user_data_path, dirs.user_log_path)
+        return Folders(dirs.user_config_path, dirs.user_data_path, dirs.user_log_path, dirs.user_state_path)
     except RuntimeError as error:  # an account without an entry and without HOME: in containers
         raise GpumonError(_("This account has no home folder: set the environment variable HOME.")) from error
 

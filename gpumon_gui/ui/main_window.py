@@ -55,11 +55,13 @@ class MainWindow(QWidget):
         closing(): the user closes the window.
         chose(str, str): the user chose something in a menu that is kept: the setting's key and its value.
         page_shown(str): another page is on show.
+        went_out_of_sight(): the window is hidden now.
     """
 
     closing = Signal()
     chose = Signal(str, str)
     page_shown = Signal(str)
+    went_out_of_sight = Signal()
 
     def __init__(
         self,
@@ -197,9 +199,9 @@ class MainWindow(QWidget):
         """The update speeds, for another menu."""
         return self.menus.speeds.actions()
 
-    def add_option(self, label: str, slot: Callable[[bool], Any]) -> QAction:
+    def add_option(self, label: str, slot: Callable[[bool], Any], keys: str = "") -> QAction:
         """A further entry of the menu "⋯" that is on or off; ``label`` is untranslated."""
-        return self.menus.add_option(label, slot)
+        return self.menus.add_option(label, slot, keys)
 
     @property
     def options_shown(self) -> SignalInstance:
@@ -479,6 +481,7 @@ class MainWindow(QWidget):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._follow_visibility()
+        self.went_out_of_sight.emit()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

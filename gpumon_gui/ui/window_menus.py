@@ -99,10 +99,12 @@ class WindowMenus(QObject):
         ]
         self.retranslate()
 
-    def add_option(self, label: str, slot: Callable[[bool], Any]) -> QAction:
+    def add_option(self, label: str, slot: Callable[[bool], Any], keys: str = "") -> QAction:
         """A further entry that is on or off; ``label`` is untranslated."""
         action = QAction(self.more)
         action.setCheckable(True)
+        if keys:
+            self._give_keys(action, keys)
         action.setText(_(label))
         action.triggered.connect(slot)
         self.more.insertAction(self._options_end, action)
@@ -121,10 +123,14 @@ class WindowMenus(QObject):
         action = QAction(self.more)
         action.triggered.connect(wanted)
         if keys:
-            action.setShortcut(QKeySequence(keys))
+            self._give_keys(action, keys)
         self.more.addAction(action)
+        self._texts.append((action.setText, label))
+        return action
+
+    def _give_keys(self, action: QAction, keys: str) -> None:
+        """They work in the whole window, the menu closed."""
+        action.setShortcut(QKeySequence(keys))
         window = self.parent()
         assert isinstance(window, QWidget)
         window.addAction(action)
-        self._texts.append((action.setText, label))
-        return action

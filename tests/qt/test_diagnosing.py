@@ -45,7 +45,7 @@ def make(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Make:
     monkeypatch.setattr("gc.freeze", lambda: None)
-    monkeypatch.setattr("gpumon_gui.app.diagnosing.folders", lambda: Folders(tmp_path, tmp_path, tmp_path))
+    monkeypatch.setattr("gpumon_gui.app.diagnosing.folders", lambda: Folders(tmp_path, tmp_path, tmp_path, tmp_path))
 
     def made(arguments: Arguments) -> Diagnosing:
         return Diagnosing(window, theme, translation, settings, arguments)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -113,11 +113,48 @@ def test_far_outside_is_moved_into_the_screen(mini: MiniMonitor, feed: Feed) -> 
     assert screen.availableGeometry().contains(mini.geometry())
 
 
+@pytest.mark.parametrize(
+    "icon",
+    [QRect(600, 776, 22, 22), QRect(300, 2, 22, 22), QRect(776, 300, 22, 22), QRect(780, 780, 20, 20)],
+    ids=["panel below", "panel above", "panel at the right", "corner"],
+)
+def test_it_opens_beside_the_icon_within_the_screen_unless_it_was_moved(
+    mini: MiniMonitor, feed: Feed, icon: QRect
+) -> None:
+    feed.push(make_sample())
+    area = QGuiApplication.primaryScreen().availableGeometry()
+    mini.toggle(icon)
+    assert area.contains(mini.geometry())
+    assert not mini.geometry().intersects(icon)
+    assert (
+        mini.geometry().center() - icon.center()
+    ).manhattanLength() < mini.width() / 2 + mini.height() + icon.width() + 24
+    mini.toggle()
+    mini.set_place((QGuiApplication.primaryScreen().name(), "40", "50"))
+    mini.toggle(icon)
+    assert mini.pos() == area.topLeft() + QPoint(40, 50)
+
+
+def test_without_a_compositor_its_corners_are_square(feed: Feed, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpumon_gui.ui.tray.mini.QGuiApplication.platformName", lambda: "xcb")
+    theme, corners = Theme(), []
+    for composited in (True, False):
+        monkeypatch.setattr("gpumon_gui.ui.tray.mini.is_composited", lambda on=composited: on)
+        made = MiniMonitor(feed, theme)
+        qtbot.addWidget(made)
+        image = made.grab().toImage()
+        corners.append(image.pixelColor(0, 0).alpha())
+        made.close_down()
+    theme.deleteLater()
+    assert corners == [0, 255]
+
+
 def test_double_click_and_return_want_the_window(mini: MiniMonitor, feed: Feed, qtbot: QtBot) -> None:
     feed.push(make_sample())
     mini.toggle()
     with qtbot.waitSignal(mini.wanted):
         QTest.mouseDClick(mini, Qt.MouseButton.LeftButton)
+        QTest.mouseRelease(mini, Qt.MouseButton.LeftButton)  # QTest leaves it down
     with qtbot.waitSignal(mini.wanted) as asked:
         QTest.keyClick(mini, Qt.Key.Key_Return)
     assert asked.args == [None]
@@ -166,6 +203,7 @@ def test_a_double_click_on_a_gpu_opens_that_one(mini: MiniMonitor, feed: Feed, q
     mini.toggle()
     with qtbot.waitSignal(mini.wanted) as asked:
         QTest.mouseDClick(mini, Qt.MouseButton.LeftButton, pos=QPoint(mini.width() // 2, mini.height() - 40))
+        QTest.mouseRelease(mini, Qt.MouseButton.LeftButton)  # QTest leaves it down
     assert asked.args == [device_key(1)]
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QColor, QIcon, QImage, QPainter
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon
 from pytestqt.qtbot import QtBot
 
@@ -462,6 +464,35 @@ def test_without_a_tray_the_window_comes_and_says_why(
     assert not desktop.stay.isEnabled()
     with qtbot.waitSignal(window.closing):
         window.close()
+
+
+@pytest.mark.parametrize("has_tray", [True, False])
+def test_an_ordinary_start_is_hidden_or_minimised_where_the_user_set_that(
+    desktop: Desktop, window: MainWindow, has_tray: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: has_tray))
+    desktop.settings.set("general.start_hidden", True)
+    desktop.start(hidden=False, is_plain=True)
+    assert window.isVisible() is not has_tray
+    assert window.isMinimized() is not has_tray
+    assert not desktop.stay.isChecked()  # that is another setting
+    desktop.start(hidden=False)  # a page was asked for, a second start
+    assert window.isVisible()
+
+
+def test_the_mini_monitor_opens_without_a_tray_too_by_menu_and_key(
+    desktop: Desktop, window: MainWindow, qtbot: QtBot
+) -> None:
+    with qtbot.waitActive(window):
+        desktop.start(hidden=False)
+        window.activateWindow()
+    assert desktop.mini_option in window.menus.more.actions()
+    QTest.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
+    assert desktop.mini.isVisible()
+    window.options_shown.emit()
+    assert desktop.mini_option.isChecked()
+    desktop.mini_option.trigger()
+    assert not desktop.mini.isVisible()
 
 
 def test_a_tray_that_comes_late_is_waited_for(

@@ -931,7 +931,10 @@ def test_only_what_stops_or_crashes_a_program_raises_an_alert(watches: Watches, 
 
 
 def test_a_fault_of_our_own_is_told_and_the_others_go_on(
-    watches: Watches, see: Callable[[Sequence[Sample]], None], monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+    watches: Watches,
+    see: Callable[[Sequence[Sample]], None],
+    monkeypatch: pytest.MonkeyPatch,
+    uncaught: list[BaseException],
 ) -> None:
     samples = two(LOADING)
     right = Watcher.verdict
@@ -947,6 +950,7 @@ def test_a_fault_of_our_own_is_told_and_the_others_go_on(
     see(samples)
     panel = panel_of(watches)
     assert panel.card.sentence.text() == "GPUMon could not judge (ZeroDivisionError: oops)."
+    assert [str(error) for error in uncaught] == ["oops"]  # in the dialog of faults too
     assert panel.card.mark.kind == "bad"
     other = watches.watching.state(program_of(samples[0], 7000))
     assert other is not None

@@ -27,7 +27,8 @@ def test_linux_uses_the_base_directories(tmp_path: Path, monkeypatch: pytest.Mon
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
     found = paths.folders()
     assert (found.config, found.data) == (tmp_path / "CONFIG/gpumon", tmp_path / "DATA/gpumon")
-    assert found.logs.is_relative_to(tmp_path / "STATE/gpumon")
+    assert found.state == tmp_path / "STATE/gpumon"
+    assert found.logs.is_relative_to(found.state)
     assert not found.is_portable
 
 
@@ -47,7 +48,7 @@ def test_an_account_without_a_home_is_told_what_to_set(monkeypatch: pytest.Monke
 @pytest.mark.skipif(sys.platform != "win32", reason="%LOCALAPPDATA% is Windows'")
 def test_windows_uses_the_local_profile() -> None:
     found = paths.folders()
-    assert found.config == found.data
+    assert found.config == found.data == found.state
     assert found.data.parts[-3:] == ("AppData", "Local", "GPUMon")
     assert found.logs.is_relative_to(found.data)
 
@@ -55,7 +56,8 @@ def test_windows_uses_the_local_profile() -> None:
 def test_the_mark_beside_the_program_keeps_everything_there(frozen: Path) -> None:
     (frozen / paths.PORTABLE_MARK).touch()
     found = paths.folders()
-    assert found == paths.Folders(frozen / "data", frozen / "data", frozen / "data" / "logs", is_portable=True)
+    data = frozen / "data"
+    assert found == paths.Folders(data, data, data / "logs", data, is_portable=True)
     assert not found.data.exists()
 
 

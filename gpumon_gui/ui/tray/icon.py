@@ -162,4 +162,4 @@ class Tray(QObject):
     @Slot()
     def _on_single_click(self) -> None:
         if self._mini is not None:
-            self._mini.toggle()
+            self._mini.toggle(self.icon.geometry())

@@ -36,6 +36,7 @@ from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.core.values import number
+from gpumon_gui.system.compositor import is_composited
 from gpumon_gui.telemetry.derive.adapters import Adapter
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.telemetry.derive.process_state import busiest as busiest_use
@@ -86,10 +87,13 @@ class MiniMonitor(QWidget):
         self._foot = ""
         self._head = ""
         self._place: tuple[str, ...] = ()
+        self._beside = QRect()
         self._dragged_from: QPoint | None = None
         self._was_moved = self._is_pressed = False
         self._current: DeviceKey | None = None  # the keys have gone there
-        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        # Without a compositor what is translucent is black: the corners are square there.
+        self._is_round = QGuiApplication.platformName() != "xcb" or is_composited()
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground, self._is_round)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setWindowTitle("GPUMon")
         self.menu = QMenu(self)
@@ -127,18 +131,23 @@ class MiniMonitor(QWidget):
         """Where it stood when it was last moved, as :attr:`placed` told it; anything else means the usual place."""
         self._place = place
 
-    def toggle(self) -> None:
-        """Show, with the keyboard on it, or hide."""
+    def toggle(self, beside: QRect | None = None) -> None:
+        """Show, with the keyboard on it, or hide. ``beside``: the icon that was clicked, where that is known; it opens
+        there unless it was moved before."""
         if self.isVisible():
             self.hide()
             return
-        self._current = None
-        self.refresh()
-        self.move(self._corner())
-        self.show()
+        self._beside = QRect() if beside is None else beside
+        self._open()
         self.raise_()
         self.activateWindow()
         self.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def open_quietly(self) -> None:
+        """Show, and leave the keyboard where it is."""
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
+        self._open()
+        self.setAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating, False)
 
     def close_down(self) -> None:
         """No refresh any more."""
@@ -258,7 +267,8 @@ class MiniMonitor(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(colours.accent if self.hasFocus() else colours.border), 1.0))
         painter.setBrush(QColor(colours.window))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS + 2, RADIUS + 2)
+        radius = RADIUS + 2 if self._is_round else 0
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
         caption = self._theme.font(Text.CAPTION)
         line = QFontMetrics(caption).height()
         top = M
@@ -326,15 +336,37 @@ class MiniMonitor(QWidget):
 
     # -- place
 
+    def _open(self) -> None:
+        self._current = None
+        self.refresh()
+        self.move(self._corner())
+        self.show()
+
     def _corner(self) -> QPoint:
-        """The remembered place, moved into its screen; else the lower right corner of the main screen."""
+        """The remembered place, moved into its screen; else beside the icon; else the lower right corner of the main
+        screen."""
         screen, at = self._remembered()
+        if at is None and self._beside.isValid():
+            return self._near(self._beside)
         area = screen.availableGeometry()
         if at is None:
             at = QPoint(area.width() - self.width() - M, area.height() - self.height() - M)
+        return self._within(area, area.topLeft() + at)
+
+    def _near(self, icon: QRect) -> QPoint:
+        """At the edge of the panel that the icon is in, without covering the icon."""
+        screen = QGuiApplication.screenAt(icon.center()) or QGuiApplication.primaryScreen()
+        area = screen.availableGeometry().adjusted(M, M, -M, -M)
+        at = self._within(area, icon.center() - self.rect().center())
+        if QRect(at, self.size()).intersects(icon):  # the panel lies over the room for windows
+            above = icon.top() - self.height() - M
+            at.setY(above if above >= area.top() else icon.bottom() + M)
+        return at
+
+    def _within(self, area: QRect, at: QPoint) -> QPoint:
         return QPoint(
-            area.left() + max(0, min(at.x(), area.width() - self.width())),
-            area.top() + max(0, min(at.y(), area.height() - self.height())),
+            max(area.left(), min(at.x(), area.left() + area.width() - self.width())),
+            max(area.top(), min(at.y(), area.top() + area.height() - self.height())),
         )
 
     def _remembered(self) -> tuple[QScreen, QPoint | None]:
