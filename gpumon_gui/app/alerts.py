@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.bridge.alerts import AlertCentre
 from gpumon_gui.bridge.feed import Feed
@@ -16,6 +17,8 @@ from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert, Limits
 from gpumon_gui.diagnosis.alerts.table import KINDS
+from gpumon_gui.settings import words
+from gpumon_gui.settings.catalogue import BY_KEY
 from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Theme
@@ -63,13 +66,16 @@ class Alerts(QObject):
         self._settings = settings
         self._feed = feed
         self._tray: Tray | None = None
+        self._told: list[Alert] = []  # in the tray, since one was followed or the list was looked at
         self._history: History | None = None
         self._show_watch: Callable[[int], bool] = _is_not_watched
         self.centre = AlertCentre(feed, limits_of(settings.values), self, clock=clock)
         self.bell = Bell(theme, self.centre, window)
         window.add_tool(self.bell)
         self.bell.followed.connect(self._follow)
+        self.bell.unwanted.connect(self._on_unwanted)
         self.centre.raised.connect(self._tell)
+        self.centre.changed.connect(self._on_centre)
         settings.changed.connect(self._on_setting)
         translation.changed.connect(self.bell.retranslate)
         window.set_background_processes(True)
@@ -92,17 +98,39 @@ class Alerts(QObject):
         if not self._settings.values.flag("alerts.on"):
             return
         if self._tray is not None and self._tray.is_shown:
+            self._told.append(alert)
             self._tray.notify(_(alert.title), alert_text(alert), alert)
         elif self._window.isVisible():
             self._window.message.say(alert_text(alert), Tone.ATTENTION)
 
     @Slot()
     def _on_notification(self) -> None:
+        """A tray does not say which of its notifications was clicked: of several alerts the user chooses."""
         about = None if self._tray is None else self._tray.told_about
-        if isinstance(about, Alert):
-            self._follow(about)
-        else:
+        if not isinstance(about, Alert):
             self._window.bring_up()
+        elif len(self._told) > 1:
+            self._window.bring_up()
+            self.bell.open()
+        else:
+            self._told.clear()
+            self._follow(about)
+
+    @Slot()
+    def _on_centre(self) -> None:
+        if not self.centre.unread:
+            self._told.clear()
+
+    @Slot(object)
+    def _on_unwanted(self, alert: Alert) -> None:
+        key = f"alerts.{alert.kind}.on"
+        self._settings.set(key, False)
+        text = _("Off now: “{option}”. It can be switched on again in the settings.")
+        self._window.message.say(
+            text.format(option=words.title(BY_KEY[key])),
+            Tone.INFO,
+            undo=lambda: self._settings.set(key, True),
+        )
 
     @Slot(object)
     def _follow(self, alert: Alert) -> None:
@@ -117,18 +145,19 @@ class Alerts(QObject):
         if latest is not None and latest.utc_s - alert.utc_s < _LIVE_S and not gone:
             self._show_live(alert)
             return
-        words = [f"{time_text(alert)}: {alert_text(alert)}"]
+        parts = [f"{time_text(alert)}: {alert_text(alert)}"]
         if gone:
-            words.append(_("The program is not on the GPU any more."))
+            parts.append(_("The program is not on the GPU any more."))
         if self._history is not None and self._history.is_written and self._history.status.is_kept:
             self._window.pages["history"].show_span(
                 alert.utc_s - alert.seconds - _AROUND_S, alert.utc_s + _AROUND_S, alert.device
             )
             self._window.show_page("history")
+            self._focus(self._window.pages["history"].stack)
         else:
-            words.append(_("No history is kept, so there are no charts of that time."))
+            parts.append(_("No history is kept, so there are no charts of that time."))
             self._show_live(alert)
-        self._window.message.say(" ".join(words), Tone.INFO)
+        self._window.message.say(" ".join(parts), Tone.INFO)
 
     def _show_process(self, pid: int, utc_s: float) -> bool:
         """Select a process in the list; False: it is gone. One that began after ``utc_s`` is another."""
@@ -137,7 +166,9 @@ class Alerts(QObject):
             began_s = process.started_utc_s
             if process.pid == pid and (began_s is None or began_s <= utc_s + _SAME_S):
                 self._window.show_page("processes")
-                return bool(self._window.pages["processes"].select(pid))
+                page = self._window.pages["processes"]
+                self._focus(page.table)
+                return bool(page.select(pid))
         return False
 
     def _show_live(self, alert: Alert) -> None:
@@ -146,6 +177,12 @@ class Alerts(QObject):
         if alert.device is not None:
             page.select(alert.device)
         page.reach(alert.utc_s - alert.seconds)
+        self._focus(page.adapters.view())
+
+    def _focus(self, widget: QWidget) -> None:
+        """What was led to has the keyboard, not the bell; with its ring for who came by keyboard."""
+        by_keyboard = self._window.testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
+        widget.setFocus(Qt.FocusReason.ShortcutFocusReason if by_keyboard else Qt.FocusReason.OtherFocusReason)
 
     @Slot(str)
     def _on_setting(self, key: str) -> None:

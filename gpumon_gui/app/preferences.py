@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Slot
 
@@ -12,7 +13,8 @@ from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.formatters import read_fahrenheit
 from gpumon_gui.core.messages import N_, _
-from gpumon_gui.settings.option import WrongValue
+from gpumon_gui.settings.catalogue import BY_KEY
+from gpumon_gui.settings.option import OptionValue, WrongValue
 from gpumon_gui.settings.store import Repair, load
 from gpumon_gui.settings.values import Values
 from gpumon_gui.system.paths import folders
@@ -60,6 +62,8 @@ class Preferences(QObject):
         for page in window.pages.values():
             if hasattr(page, "bind_settings"):
                 page.bind_settings(settings)
+            if hasattr(page, "reset_wanted"):
+                page.reset_wanted.connect(self._on_reset)
 
     def apply_to_window(self, page: str | None) -> None:
         """What the window starts with. ``page`` was asked for on the command line."""
@@ -103,6 +107,18 @@ class Preferences(QObject):
     @Slot(str, str)
     def _on_chose(self, key: str, value: str) -> None:
         with contextlib.suppress(WrongValue):  # "paused" is for now, not for the next start
+            self.settings.set(key, value)
+
+    @Slot()
+    def _on_reset(self) -> None:
+        """Every option that is shown; what the program keeps for itself stays."""
+        before = {key: value for key, value in self.settings.values.chosen.items() if BY_KEY[key].section}
+        self._set_all({key: BY_KEY[key].default for key in before})
+        text = _("All settings are the usual ones again.")
+        self._window.message.say(text, Tone.GOOD, undo=lambda: self._set_all(before))
+
+    def _set_all(self, values: Mapping[str, OptionValue]) -> None:
+        for key, value in values.items():
             self.settings.set(key, value)
 
     @Slot(str)

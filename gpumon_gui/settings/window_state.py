@@ -1,5 +1,5 @@
-"""Knows: the file that says how the window was left: JSON, read as far as it can be, written whole or not at all. Must
-not know: windows.
+"""Knows: the file that says how the window was left: JSON, read and written whole or not at all.
+Must not know: windows.
 
 Nothing in it was chosen as a setting is, so a damaged file is no trouble for anybody: the window begins as at first.
 """

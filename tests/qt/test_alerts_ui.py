@@ -131,6 +131,7 @@ def test_a_click_leads_to_the_program(bench: Bench) -> None:
     row = page.selected()
     assert row is not None
     assert row.process.pid == 9
+    assert page.table.hasFocus()
 
 
 @pytest.fixture
@@ -279,6 +280,49 @@ def test_the_list_in_chinese(bench: Bench) -> None:
     bench.translation.set_language("en")
     bench.alerts.centre.clear()
     assert bench.alerts.bell.panel.list.count() == 0
+
+
+def test_of_several_notifications_the_user_chooses_in_the_list(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tray does not say which of them was clicked."""
+    tray = Tray(bench.window, bench.feed, lambda: None)
+    monkeypatch.setattr(tray.icon, "showMessage", lambda *_words: None)
+    monkeypatch.setattr(Tray, "is_shown", True)
+    bench.alerts.use_tray(tray)
+    panel, page = bench.alerts.bell.panel, bench.window.pages["performance"]
+    bench.window.show_page("settings")
+    bench.heat()
+    bench.alerts.centre.add(replace(bench.raised[0], title="A second one"))
+    tray.icon.messageClicked.emit()
+    assert panel.isVisible()
+    assert bench.window.page == "settings"
+    panel.close()
+    bench.alerts.centre.add(replace(bench.raised[0], title="Told after the list was looked at"))
+    tray.icon.messageClicked.emit()
+    assert not panel.isVisible()
+    assert bench.window.page == "performance"
+    assert page.adapters.view().hasFocus()
+    tray.close()
+    tray.deleteLater()
+
+
+def test_a_kind_of_alert_is_switched_off_in_the_list_and_on_again_in_the_bar(bench: Bench) -> None:
+    bench.heat()
+    QTest.mouseClick(bench.alerts.bell, Qt.MouseButton.LeftButton)
+    panel, bar = bench.alerts.bell.panel, bench.window.message
+    panel.list.customContextMenuRequested.emit(panel.list.visualItemRect(panel.list.item(0)).center())
+    assert panel.menu.isVisible()
+    panel.menu.close()
+    panel.unwanted_action.trigger()
+    assert not bench.settings.values.flag("alerts.temperature.on")
+    assert not panel.isVisible()
+    assert bar.text == "Off now: “The GPU is hot”. It can be switched on again in the settings."
+    QTest.mouseClick(bar.undo_button, Qt.MouseButton.LeftButton)
+    assert bench.settings.values.flag("alerts.temperature.on")
+    bench.alerts.centre.add(replace(bench.raised[0], kind=VERDICT))
+    QTest.mouseClick(bench.alerts.bell, Qt.MouseButton.LeftButton)
+    panel.list.customContextMenuRequested.emit(panel.list.visualItemRect(panel.list.item(0)).center())
+    assert not panel.unwanted_action.isEnabled()  # there is no setting for it
+    panel.menu.close()
 
 
 def test_a_click_on_a_hint_is_no_click_on_an_older_alert(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -38,8 +38,23 @@ def test_what_stays_is_there_until_it_is_closed(bar: MessageBar) -> None:
     assert bar.text == "A setting was not usable.\nAnother one.\nSaved again."
     assert bar.accessibleName() == bar.text
     assert bar._tone is Tone.ATTENTION  # as bad as the worst of them
-    (button,) = bar.findChildren(FlatButton)
+    (button,) = (one for one in bar.findChildren(FlatButton) if not one.isHidden())
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
     assert bar.isHidden()
     bar.say("Saved.", Tone.GOOD)
     assert (bar.text, bar._tone) == ("Saved.", Tone.GOOD)
+
+
+def test_the_last_thing_can_be_taken_back_and_only_that(bar: MessageBar) -> None:
+    undone: list[str] = []
+    bar.show()
+    bar.say("Off.", undo=lambda: undone.append("off"))
+    assert bar.undo_button.text() == "Undo"
+    bar.say("Saved.")
+    assert bar.undo_button.isHidden()
+    bar.say("Look here.", stays=True)
+    bar.say("Off.", undo=lambda: undone.append("again"))
+    QTest.mouseClick(bar.undo_button, Qt.MouseButton.LeftButton)
+    assert undone == ["again"]
+    assert bar.text == "Look here."
+    assert bar.undo_button.isHidden()

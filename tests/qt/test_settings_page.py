@@ -102,6 +102,22 @@ def test_tab_reaches_every_control_and_brings_it_into_sight(bench: Bench) -> Non
     assert in_order == list(bench.page.rows)
 
 
+def test_all_are_reset_at_once_and_that_can_be_undone(bench: Bench) -> None:
+    page, settings = bench.page, bench.settings
+    settings.set("general.last_page", "history")  # kept by the program itself
+    assert not page.reset_button.isEnabled()
+    chosen = {"general.theme": "dark", "alerts.quiet_minutes": 25, "diagnostics.interpreters": ("/opt/python",)}
+    for key, value in chosen.items():
+        settings.set(key, value)
+    QTest.mouseClick(page.reset_button, Qt.MouseButton.LeftButton)
+    assert dict(settings.values.chosen) == {"general.last_page": "history"}
+    assert bench.theme.scheme is Scheme.SYSTEM
+    assert not page.reset_button.isEnabled()
+    QTest.mouseClick(bench.window.message.undo_button, Qt.MouseButton.LeftButton)
+    assert dict(settings.values.chosen) == {**chosen, "general.last_page": "history"}
+    assert bench.window.message.text == ""
+
+
 def test_every_control_can_be_worked_by_key(bench: Bench) -> None:
     for key, row in bench.page.rows.items():
         control, before = row.control, bench.settings.values.get(key)

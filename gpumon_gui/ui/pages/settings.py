@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import Feed
@@ -14,6 +14,7 @@ from gpumon_gui.settings.catalogue import BY_KEY, SECTIONS
 from gpumon_gui.settings.option import Flag, Option
 from gpumon_gui.settings.values import sections_of
 from gpumon_gui.ui.theme import XL, L, M, S, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.option_row import OptionRow, heading
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card
@@ -22,7 +23,13 @@ _WIDEST = 860
 
 
 class SettingsPage(QWidget):
-    """Changes take effect at once; there is nothing to confirm. The window gives it the settings once they are read."""
+    """Changes take effect at once; there is nothing to confirm. The window gives it the settings once they are read.
+
+    Signals:
+        reset_wanted(): all of them as at first.
+    """
+
+    reset_wanted = Signal()
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -38,6 +45,10 @@ class SettingsPage(QWidget):
         self._column.setSpacing(S)
         for section, keys in sections_of().items():
             self._add_section(section, keys)
+        self.reset_button = FlatButton(theme, "", "", self, framed=True)
+        self.reset_button.clicked.connect(self.reset_wanted)
+        self._column.addSpacing(M)
+        self._column.addWidget(self.reset_button, 0, Qt.AlignmentFlag.AlignLeft)
         self._column.addStretch(1)
         self.area = ScrollColumn(theme, self)
         self.area.setWidget(content)
@@ -52,6 +63,7 @@ class SettingsPage(QWidget):
         settings.changed.connect(self._on_changed)
         for key in self.rows:
             self._fill(key)
+        self._allow_reset()
 
     def add_flag(self, option: Option, is_on: Callable[[], bool], edited: Callable[[str, object], None]) -> OptionRow:
         """A switch whose state lies elsewhere (the start with the system). ``is_on`` is asked whenever the page comes
@@ -77,6 +89,7 @@ class SettingsPage(QWidget):
             label.setText(_(title))
         for row in self.rows.values():
             row.retranslate()
+        self.reset_button.set_text(_("Reset to defaults"))
 
     def _add_section(self, section: str, keys: list[str]) -> None:
         label = heading(self._theme, self)
@@ -107,9 +120,15 @@ class SettingsPage(QWidget):
             if row.option.needs == key:
                 row.setEnabled(values.flag(key))
 
+    def _allow_reset(self) -> None:
+        """Only where something differs."""
+        chosen = self._settings.values.chosen if self._settings is not None else {}
+        self.reset_button.setEnabled(any(BY_KEY[key].section for key in chosen))
+
     @Slot(str)
     def _on_changed(self, key: str) -> None:
         self._fill(key)
+        self._allow_reset()
 
     @Slot(str, object)
     def _on_edited(self, key: str, value: object) -> None:

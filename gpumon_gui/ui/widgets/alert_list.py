@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QVBoxLayout,
@@ -31,7 +32,7 @@ from PySide6.QtWidgets import (
 from gpumon_gui.bridge.alerts import AlertCentre
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
-from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.theme import M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
@@ -49,16 +50,19 @@ class Bell(FlatButton):
 
     Signals:
         followed(object): the user chose an :class:`Alert` in the list.
+        unwanted(object): the user wants no more alerts of the kind of this :class:`Alert`.
     """
 
     followed = Signal(object)
+    unwanted = Signal(object)
 
     def __init__(self, theme: Theme, centre: AlertCentre, parent: QWidget | None = None) -> None:
         super().__init__(theme, "bell", "", parent)
         self._centre = centre
         self.panel = AlertPanel(theme, centre, self)
         self.panel.followed.connect(self.followed)
-        self.clicked.connect(self._on_clicked)
+        self.panel.unwanted.connect(self.unwanted)
+        self.clicked.connect(self.open)
         centre.changed.connect(self.retranslate)
         self.retranslate()
 
@@ -95,7 +99,8 @@ class Bell(FlatButton):
         painter.end()
 
     @Slot()
-    def _on_clicked(self) -> None:
+    def open(self) -> None:
+        """Show the list; what is in it has been read."""
         self.panel.open_below(self)
         self._centre.mark_read()
 
@@ -154,9 +159,11 @@ class AlertPanel(QFrame):
 
     Signals:
         followed(object): the user chose an :class:`Alert`.
+        unwanted(object): the user wants no more alerts of the kind of this :class:`Alert`.
     """
 
     followed = Signal(object)
+    unwanted = Signal(object)
 
     def __init__(self, theme: Theme, centre: AlertCentre, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)
@@ -173,6 +180,11 @@ class AlertPanel(QFrame):
         self.list.setItemDelegate(_AlertDelegate(theme, self.list))
         self.list.itemActivated.connect(self._on_chosen)
         self.list.itemClicked.connect(self._on_chosen)
+        self.list.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.list.customContextMenuRequested.connect(self._open_menu)
+        self.menu = QMenu(self)
+        self.unwanted_action = self.menu.addAction("")
+        self.unwanted_action.triggered.connect(self._on_unwanted)
         head = QHBoxLayout()
         head.setContentsMargins(S + 2, 0, 0, 0)
         head.addWidget(self._title)
@@ -211,6 +223,7 @@ class AlertPanel(QFrame):
         """Write every text again."""
         self._title.setText(_("Alerts"))
         self._clear.set_text(_("Clear"))
+        self.unwanted_action.setText(_("Do not tell of this again"))
         self._empty.setText(_("Nothing has happened since GPUMon was started."))
         self.list.setAccessibleName(_("Alerts"))
         self._fill()
@@ -233,6 +246,24 @@ class AlertPanel(QFrame):
         self.close()
         if isinstance(alert, Alert):
             self.followed.emit(alert)
+
+    @Slot(QPoint)
+    def _open_menu(self, at: QPoint) -> None:
+        """By the mouse for the line below it, by the keyboard for the current one."""
+        item = self.list.itemAt(at)
+        if item is None:
+            return
+        self.list.setCurrentItem(item)
+        # A verdict has no setting: it is told as long as the program is watched.
+        self.unwanted_action.setEnabled(item.data(Qt.ItemDataRole.UserRole).kind != VERDICT)
+        self.menu.popup(self.list.viewport().mapToGlobal(at))
+
+    @Slot()
+    def _on_unwanted(self) -> None:
+        item = self.list.currentItem()
+        if item is not None:
+            self.close()
+            self.unwanted.emit(item.data(Qt.ItemDataRole.UserRole))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Escape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 
 from PySide6.QtCore import QRectF, Qt, Slot
@@ -46,6 +47,11 @@ class MessageBar(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(M + ICON + M, S, S if closable else L, 2 * S)  # S below stays free
         layout.addWidget(self._label, 1)
+        self._undo: Callable[[], None] | None = None
+        self.undo_button = FlatButton(theme, "", "", self, framed=True)
+        self.undo_button.clicked.connect(self._on_undo)
+        self.undo_button.hide()
+        layout.addWidget(self.undo_button, 0, Qt.AlignmentFlag.AlignTop)
         self._close: FlatButton | None = None
         if closable:
             self._close = FlatButton(theme, "close", "", self)
@@ -62,9 +68,13 @@ class MessageBar(QWidget):
         """What it says; empty while hidden."""
         return self._label.text() if not self.isHidden() else ""
 
-    def say(self, text: str, tone: Tone = Tone.INFO, *, stays: bool = False) -> None:
+    def say(
+        self, text: str, tone: Tone = Tone.INFO, *, stays: bool = False, undo: Callable[[], None] | None = None
+    ) -> None:
         """Show a sentence in place of the last one. One that ``stays`` is there until the bar is closed, above what is
-        said later."""
+        said later. ``undo`` takes back what it tells of, as long as it is the last one."""
+        self._undo = undo
+        self.undo_button.setVisible(undo is not None)
         if stays:
             self._stays = tuple(dict.fromkeys((*self._stays, text)))
             self._stays_tone = max(self._stays_tone, tone, key=list(Tone).index)
@@ -85,14 +95,25 @@ class MessageBar(QWidget):
     @Slot()
     def hide(self) -> None:
         """Close it, with what stayed."""
-        self._stays, self._stays_tone = (), Tone.GOOD
+        self._stays, self._stays_tone, self._undo = (), Tone.GOOD, None
         super().hide()
 
     def retranslate(self) -> None:
         """Write the fixed texts again."""
+        self.undo_button.set_text(_("Undo"))
         if self._close is not None:
             self._close.setToolTip(_("Close this message"))
             self._close.setAccessibleName(_("Close this message"))
+
+    @Slot()
+    def _on_undo(self) -> None:
+        undo = self._undo
+        if self._stays:
+            self.say(self._stays[-1])
+        else:
+            self.hide()
+        if undo is not None:
+            undo()
 
     @Slot()
     def _recolour(self) -> None:
