@@ -46,7 +46,8 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     feed, ending = Feed(), Ending(app)
     origin, bar, subject = _make_origin(arguments, feed, theme, ending)
     window = MainWindow(feed, theme, translation, origin, recorded=bar is not None, replay_bar=bar, subject=subject)
-    faults = Faults(window, log.last_lines)
+    window.log_file = log.file
+    faults = Faults(window, log.last_lines, log.file)
 
     # What the window can do besides.
     preferences = Preferences(settings, window)

@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from types import TracebackType
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -15,6 +16,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from gpumon_gui import __version__
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.redact import Private, redact_text
+from gpumon_gui.ui.open_location import offer_log
 
 _log = logging.getLogger("gpumon.faults")
 
@@ -24,11 +26,14 @@ class Faults(QObject):
 
     _raised = Signal(str)
 
-    def __init__(self, window: QWidget, last_lines: Callable[[], tuple[str, ...]] = tuple) -> None:
-        """``last_lines`` gives the newest lines of the program's log."""
+    def __init__(
+        self, window: QWidget, last_lines: Callable[[], tuple[str, ...]] = tuple, log: Path | None = None
+    ) -> None:
+        """``last_lines`` gives the newest lines of the program's log, ``log`` is its file."""
         super().__init__(window)
         self._window = window
         self._last_lines = last_lines
+        self._log = log
         self._has_told = False
         self._raised.connect(self.tell, Qt.ConnectionType.QueuedConnection)
         self._before = sys.excepthook
@@ -70,7 +75,8 @@ class Faults(QObject):
         self._copy = box.addButton(_("Copy"), QMessageBox.ButtonRole.ActionRole)
         self._copy.clicked.disconnect()  # it copies; it does not close
         self._copy.clicked.connect(self._on_copy)
-        box.addButton(QMessageBox.StandardButton.Close)
+        offer_log(box, self._log)
+        box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Close))
         self._details = box.detailedText()
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from pathlib import Path
 
 from PySide6.QtCore import QLibraryInfo, Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
@@ -10,6 +11,9 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from gpumon_gui import __version__
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui import icons
+from gpumon_gui.ui.open_location import offer_log
+
+_SELECTABLE = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 
 #: Distribution name and licence of what the program is built on.
 COMPONENTS: tuple[tuple[str, str], ...] = (
@@ -44,8 +48,8 @@ def about_text() -> str:
     return "\n".join(lines)
 
 
-def about_box(parent: QWidget) -> QMessageBox:
-    """The dialog, not yet shown."""
+def about_box(parent: QWidget, log: Path | None = None) -> QMessageBox:
+    """The dialog, not yet shown. ``log`` is the program's log file."""
     box = QMessageBox(parent)
     box.setWindowTitle(_("About GPUMon"))
     box.setIconPixmap(icons.icon("app", "").pixmap(64, 64))
@@ -53,5 +57,8 @@ def about_box(parent: QWidget) -> QMessageBox:
     box.setInformativeText(about_text())
     box.setTextFormat(Qt.TextFormat.PlainText)
     box.setStandardButtons(QMessageBox.StandardButton.Close)
+    box.setDefaultButton(QMessageBox.StandardButton.Close)
+    box.setTextInteractionFlags(_SELECTABLE)
+    offer_log(box, log)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     return box

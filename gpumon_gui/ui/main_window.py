@@ -92,6 +92,8 @@ class MainWindow(QWidget):
         self._is_leaving = False
         #: Asked when the user closes the window: whether the program stays, hidden.
         self.stays_when_closed: Callable[[], bool] = _never
+        #: The program's own log, where there is one.
+        self.log_file: Path | None = None
         self._starting = QElapsedTimer()
         self._starting.start()
 
@@ -462,7 +464,7 @@ class MainWindow(QWidget):
 
     @Slot()
     def _on_about(self) -> None:
-        about_box(self).open()
+        about_box(self, self.log_file).open()
 
     # -- Qt's events
 

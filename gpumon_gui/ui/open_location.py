@@ -8,6 +8,9 @@ from pathlib import Path
 
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QMessageBox
+
+from gpumon_gui.core.messages import _
 
 
 def open_location(file: Path) -> bool:
@@ -19,3 +22,19 @@ def open_location(file: Path) -> bool:
         subprocess.Popen(f'explorer /select,"{file}"')
         return True
     return QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent)))
+
+
+def offer_log(box: QMessageBox, file: Path | None) -> None:
+    """Name the program's log below what a dialog says, with a button that shows it in its folder; the dialog stays."""
+    if file is None:
+        return
+    name = _("Log file: {file}").format(file=file)
+    box.setInformativeText(f"{box.informativeText()}\n\n{name}")
+    button = box.addButton(_("Open folder"), QMessageBox.ButtonRole.ActionRole)
+    button.clicked.disconnect()  # it does not close
+
+    def show() -> None:
+        if not open_location(file):
+            box.setInformativeText(_("The folder of {file} cannot be opened.").format(file=file))
+
+    button.clicked.connect(show)

@@ -48,7 +48,7 @@ def test_a_fault_in_a_slot_is_logged_and_told_once(qtbot: QtBot, caplog: pytest.
     window = QWidget()
     qtbot.addWidget(window)
     before = sys.excepthook
-    faults = Faults(window)
+    faults = Faults(window, log=Path("/logs/gpumon.log"))
     with caplog.at_level(logging.ERROR, "gpumon.faults"):
         for _time in range(3):
             try:
@@ -59,6 +59,7 @@ def test_a_fault_in_a_slot_is_logged_and_told_once(qtbot: QtBot, caplog: pytest.
     (box,) = window.findChildren(QMessageBox)
     assert "please report it" in box.text()
     assert "planted" in box.detailedText()
+    assert str(Path("/logs/gpumon.log")) in box.informativeText()
     assert len(caplog.records) == 3
     box.close()
     faults.close()

@@ -22,7 +22,7 @@ from gpumon_gui.core.model import Cost, Demand, Sample, SourceHealth, SourceStat
 from gpumon_gui.core.resources import resource_root
 from gpumon_gui.core.values import Reading
 from gpumon_gui.ui import icons
-from gpumon_gui.ui.about import about_text
+from gpumon_gui.ui.about import about_box, about_text
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.table import PAGES
 from gpumon_gui.ui.theme import DARK, LIGHT, Scheme, Theme
@@ -294,6 +294,30 @@ def test_about_names_version_licence_and_components() -> None:
     text = about_text()
     for word in ("GPL-3.0-or-later", "PySide6-Essentials", "LGPL-3.0", "pyqtgraph", "nvidia-ml-py"):
         assert word in text
+
+
+def test_about_names_the_log_and_opens_its_folder(
+    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Path] = []
+    log, can = tmp_path / "gpumon.log", [True, False]
+
+    def open_location(file: Path) -> bool:
+        opened.append(file)
+        return can.pop(0)
+
+    monkeypatch.setattr("gpumon_gui.ui.open_location.open_location", open_location)
+    box = about_box(window, log)
+    assert str(log) in box.informativeText()
+    (button,) = (one for one in box.buttons() if one.text() == "Open folder")
+    box.open()
+    button.click()
+    assert opened == [log]
+    assert box.isVisible()
+    button.click()
+    assert "cannot be opened" in box.informativeText()
+    box.close()
+    assert len(about_box(window).buttons()) == 1  # without a log only what closes it
 
 
 def test_ctrl_q_closes(window: MainWindow, qtbot: QtBot) -> None:
