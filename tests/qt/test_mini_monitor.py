@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
@@ -44,6 +44,18 @@ def test_it_says_utilization_memory_and_temperature(mini: MiniMonitor, feed: Fee
     assert "GB" in mini.text()
     assert "°C" in mini.text()
     assert "87 %" in mini.accessibleName()
+
+
+def test_it_says_which_counter_its_figure_is(mini: MiniMonitor, feed: Feed) -> None:
+    feed.push(make_sample(gpus=2))
+    mini.toggle()
+    (words,) = {part.partition(": ")[2] for part in mini.accessibleDescription().split(", ")}
+    assert words
+    at = QPoint(mini.width() // 2, mini.height() // 4)
+    QApplication.sendEvent(mini, QHelpEvent(QHelpEvent.Type.ToolTip, at, mini.mapToGlobal(at)))
+    assert words in QToolTip.text()
+    assert "Source: " in QToolTip.text()
+    QToolTip.hideText()
 
 
 def test_one_line_for_each_gpu_and_the_rest_counted(mini: MiniMonitor, feed: Feed) -> None:

@@ -192,13 +192,13 @@ def test_the_busiest_and_the_fullest_of_several() -> None:
     sample = make_sample(gpus=2, devices=(busy, full))
     assert meter_of(sample, LIVE, light=None) == Meter(16, 19)
     assert words_of(sample, LIVE).splitlines() == [
-        "GPU 0: 80 %, 14.0 / 140.0 GB, 57 °C",
-        "GPU 1: 10 %, 133.0 / 140.0 GB, 57 °C",
+        "GPU 0: GPU-Util (NVML) 80 %, 14.0 / 140.0 GB, 57 °C",
+        "GPU 1: GPU-Util (NVML) 10 %, 133.0 / 140.0 GB, 57 °C",
     ]
 
 
 def test_one_gpu_is_told_in_full() -> None:
-    assert words_of(make_sample(), LIVE) == "NVIDIA H200\nUtilization 87 %\nMemory 61.2 / 140.0 GB\n57 °C"
+    assert words_of(make_sample(), LIVE) == "NVIDIA H200\nGPU-Util (NVML) 87 %\nMemory 61.2 / 140.0 GB\n57 °C"
 
 
 @pytest.mark.parametrize(
@@ -285,6 +285,10 @@ def test_software_adapters_do_not_count_beside_a_gpu() -> None:
     assert "Basic" not in words_of(sample, LIVE)
 
 
+def test_where_there_is_no_room_the_tip_leaves_the_counter_to_the_mini_monitor() -> None:
+    assert words_of(make_sample(gpus=3), LIVE).splitlines()[2].startswith("GPU 2: 87 %, ")
+
+
 @pytest.mark.parametrize("gpus", [4, 16])
 def test_windows_does_not_cut_the_tip_off(gpus: int) -> None:
     words = words_of(make_sample(gpus=gpus), LIVE)
@@ -312,13 +316,13 @@ def test_equal_levels_are_not_painted_again(
         feed.push(make_sample(number, compute=compute))
         desktop.tray.refresh()
     assert [meter.utilization for meter in painted] == [10, 14]
-    assert desktop.tray.icon.toolTip().startswith("NVIDIA H200\nUtilization 70 %")
+    assert desktop.tray.icon.toolTip().startswith("NVIDIA H200\nGPU-Util (NVML) 70 %")
 
 
 def test_samples_reach_the_icon_by_themselves(desktop: Desktop, feed: Feed, a_tray: None, qtbot: QtBot) -> None:
     desktop.start(hidden=True)
     feed.push(make_sample(compute=0.33))
-    qtbot.waitUntil(lambda: "Utilization 33 %" in desktop.tray.icon.toolTip(), timeout=5000)
+    qtbot.waitUntil(lambda: "GPU-Util (NVML) 33 %" in desktop.tray.icon.toolTip(), timeout=5000)
     feed.set_status(FeedStatus(FeedState.STALE, "…", 7.0))
     qtbot.waitUntil(lambda: "values are 7 s old" in desktop.tray.icon.toolTip(), timeout=5000)
 

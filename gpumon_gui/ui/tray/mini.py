@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QContextMenuEvent,
     QFontMetrics,
     QGuiApplication,
+    QHelpEvent,
     QHideEvent,
     QKeyEvent,
     QMouseEvent,
@@ -27,7 +28,7 @@ from PySide6.QtGui import (
     QScreen,
     QShowEvent,
 )
-from PySide6.QtWidgets import QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.ticker import Ticker
@@ -44,7 +45,9 @@ from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import POINTS, paint_spark
 from gpumon_gui.ui.formatters import title_of
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
+from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.tray.reading import gpus_of, memory_total, state_line, state_word
+from gpumon_gui.ui.widgets.engine_panel import engine_name, engine_tip
 
 WIDTH: Final = 320
 _SPARK: Final = QSize(92, 40)
@@ -64,6 +67,8 @@ class _Row:
     spark: Array
     filling: float | None
     dimmed: bool
+    counter: str = ""  #: what the load is
+    tip: str = ""
 
 
 class MiniMonitor(QWidget):
@@ -94,6 +99,7 @@ class MiniMonitor(QWidget):
         # Without a compositor what is translucent is black: the corners are square there.
         self._is_round = QGuiApplication.platformName() != "xcb" or is_composited()
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground, self._is_round)
+        self.setAttribute(Qt.WidgetAttribute.WA_AlwaysShowToolTips)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setWindowTitle("GPUMon")
         self.menu = QMenu(self)
@@ -206,6 +212,9 @@ class MiniMonitor(QWidget):
         name = ". ".join(part for part in parts if part)
         if name != self.accessibleName():
             self.setAccessibleName(name)
+        counters = dict.fromkeys(f"{r.title}: {r.counter}" for r in rows if r.counter)
+        if (text := _(", ").join(counters)) != self.accessibleDescription():
+            self.setAccessibleDescription(text)
 
     def _go(self, by: int) -> None:
         """To another GPU, round and round."""
@@ -222,6 +231,9 @@ class MiniMonitor(QWidget):
         line = QFontMetrics(self._theme.font(Text.CAPTION)).height()
         top = M + (line + S if self._head else 0) + nth * (self._row_height() + S)
         return QRect(M, top, self.width() - 2 * M, self._row_height())
+
+    def _row_at(self, at: QPoint) -> _Row | None:
+        return next((row for nth, row in enumerate(self._rows) if self._place_of(nth).contains(at)), None)
 
     def _row(self, gpu: Adapter, sample: Sample, dimmed: bool) -> _Row:
         device = sample.devices.get(gpu.info.key)
@@ -247,6 +259,8 @@ class MiniMonitor(QWidget):
             spark,
             used / total if used is not None and total else None,
             dimmed,
+            "" if engine is None else engine_name(engine),
+            "" if engine is None else f"{engine_name(engine)}\n{engine_tip(engine)}",
         )
 
     # -- look
@@ -406,9 +420,8 @@ class MiniMonitor(QWidget):
         self._dragged_from = None
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        at = event.position().toPoint()
-        hit = next((row.key for nth, row in enumerate(self._rows) if self._place_of(nth).contains(at)), None)
-        self.wanted.emit(hit)
+        hit = self._row_at(event.position().toPoint())
+        self.wanted.emit(None if hit is None else hit.key)
 
     def moveEvent(self, event: QMoveEvent) -> None:
         if self.isVisible() and self._is_pressed:
@@ -435,6 +448,14 @@ class MiniMonitor(QWidget):
             self.menu.popup(self.mapToGlobal(self.rect().center()))
         else:
             super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        """The tip of a GPU says which counter its figure is."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            row = self._row_at(event.pos())
+            QToolTip.showText(event.globalPos(), "" if row is None else plain(row.tip), self)
+            return True
+        return super().event(event)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Tab goes from GPU to GPU: there is nothing else in this window."""

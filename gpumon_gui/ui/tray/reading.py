@@ -15,6 +15,7 @@ from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.ui.formatters import title_of
 from gpumon_gui.ui.tray.meter import Meter, steps
+from gpumon_gui.ui.widgets.engine_panel import engine_name
 
 #: Windows cuts longer tips off (NOTIFYICONDATA.szTip, 128 UTF-16 units with the end mark).
 MOST_CHARACTERS = 127
@@ -54,7 +55,8 @@ def words_of(sample: Sample | None, status: FeedStatus) -> str:
     if sample is not None and len(gpus) == 1:
         lines += _in_full(gpus[0], sample.devices.get(gpus[0].info.key))
     elif sample is not None and gpus:
-        lines += [_in_a_line(gpu, sample.devices.get(gpu.info.key)) for gpu in gpus]
+        short, named = ([_in_a_line(gpu, sample.devices.get(gpu.info.key), on) for gpu in gpus] for on in (False, True))
+        lines += named if _units("\n".join([*lines, *named])) <= MOST_CHARACTERS else short
     elif sample is not None:
         lines.append(_("No GPU"))
     return _fitted(["GPUMon", *lines] if len(lines) < 2 else lines)
@@ -89,18 +91,22 @@ def _in_full(gpu: Adapter, device: DeviceSample | None) -> list[str]:
     lines = [printable(gpu.info.name)]
     if device is None or device.state is not DeviceState.OK:
         return [*lines, state_word(device)]
-    lines.append(_("Utilization {share}").format(share=formatters.value_text("engine_utilization", _load(device))))
+    engine = busiest(device)
+    share = formatters.value_text("engine_utilization", _load(device))
+    lines.append(_("Utilization {share}").format(share=share) if engine is None else f"{engine_name(engine)} {share}")
     memory = formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device))
     lines.append(_("Memory {amount}").format(amount=memory))
     lines.append(formatters.value_text("temperature_c", device.values.get("temperature_c")))
     return lines if lines[-1] != formatters.DASH else lines[:-1]
 
 
-def _in_a_line(gpu: Adapter, device: DeviceSample | None) -> str:
+def _in_a_line(gpu: Adapter, device: DeviceSample | None, with_counter: bool) -> str:
     if device is None or device.state is not DeviceState.OK:
         return f"{title_of(gpu)}: {state_word(device)}"
+    engine = busiest(device) if with_counter else None
+    share = formatters.value_text("engine_utilization", _load(device))
     parts = [
-        formatters.value_text("engine_utilization", _load(device)),
+        share if engine is None else f"{engine_name(engine)} {share}",
         formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device)),
         formatters.value_text("temperature_c", device.values.get("temperature_c")),
     ]
