@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Qt, Slot
 from gpumon_gui.app.alerts import Alerts
 from gpumon_gui.app.awaited import PATIENCE_S, Awaited
 from gpumon_gui.app.keeping import Keeping
+from gpumon_gui.app.watch_report import WatchReport
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.bridge.watching import MOST, SHARE, Program, Watched, Watching
@@ -53,6 +54,7 @@ class Watches(QObject):
         self._alerts = alerts
         self._told: dict[Program, int] = {}
         self._awaited: Awaited | None = None
+        self.report = WatchReport(window)
         self.watching = Watching(feed, _recorded if window.is_recorded else machine_here, self, share=share)
         self.watching.changed.connect(self._on_changed)
         self.watching.pids_changed.connect(self._on_pids)
@@ -87,6 +89,7 @@ class Watches(QObject):
             panel.stop_wanted.connect(self.watching.stop)
             panel.finding_chosen.connect(self._on_finding)
             panel.chosen.connect(self._on_chosen)
+            panel.report_wanted.connect(self.report.ask)
         panel.show_watched(self.watching.watched)
         self._on_status()
         self._show(panel, program)

@@ -92,6 +92,7 @@ class Watched:
     ended: bool = False
     run_s: float | None = None
     fault: str = ""
+    since_utc_s: float = 0.0
 
 
 def can_be_watched(process: ProcessSample) -> bool:
@@ -113,7 +114,7 @@ class _Followed:
         self._watcher: Watcher | None = None
         self._energy = Energy()
         self._devices: dict[DeviceKey, int] = {}
-        self._first_s = self._last_s = self._last_utc_s = 0.0
+        self._first_s = self._first_utc_s = self._last_s = self._last_utc_s = 0.0
         self.judged_s = 0.0
         self._was_listed = False
 
@@ -130,6 +131,7 @@ class _Followed:
             started = self.program.started_utc_s
             self._watcher = Watcher(self.program.pid, self._given(sample), started_utc_s=started)
             self._first_s = self.judged_s = sample.monotonic_s
+            self._first_utc_s = sample.utc_s
         self._last_s, self._last_utc_s = sample.monotonic_s, sample.utc_s
         self._watcher.add(sample)
         self._energy.add(sample)
@@ -171,6 +173,7 @@ class _Followed:
             max(0.0, self._last_s - self._first_s),
             tuple(self._devices),
             sum(used) if used else None,
+            since_utc_s=self._first_utc_s,
         )
 
     def _note_devices(self, sample: Sample) -> None:

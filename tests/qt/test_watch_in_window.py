@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app import awaited
@@ -925,6 +927,38 @@ def test_only_what_stops_or_crashes_a_program_raises_an_alert(watches: Watches, 
     assert len(centre.alerts) == 1  # told once
     assert alert_of(program, Turn(9.0, cpu), None).text == "{program}: {verdict}"
     assert marker_of(program, Turn(9.0, cpu), None).tone == "bad"
+
+
+def test_a_report_is_saved_on_what_is_known_and_the_verdict_copied(
+    watches: Watches,
+    see: Callable[[Sequence[Sample]], None],
+    window: MainWindow,
+    tmp_path: Path,
+    qtbot: QtBot,
+) -> None:
+    watches.watch(program_of(LOADING[0]))
+    panel = panel_of(watches)
+    assert not panel.report_button.isEnabled()
+    see(LOADING)
+    panel.card.setFocus()
+    QTest.keyClick(panel.card, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    sentence = panel.card.sentence.text()
+    assert sentence.rstrip(".") in QApplication.clipboard().text()
+    QTest.mouseClick(panel.report_button, Qt.MouseButton.LeftButton)
+    (dialog,) = window.findChildren(QFileDialog)
+    dialog.reject()
+    for name, written in (("bericht 图.md", "bericht 图.md"), ("report", "report.html"), ("x.json", "x.json")):
+        watches.report.save_as(str(tmp_path / name))
+        qtbot.waitUntil((tmp_path / written).exists, timeout=10000)
+        qtbot.waitUntil(lambda: written in window.message.text, timeout=5000)  # noqa: B023
+        assert sentence.rstrip(".") in (tmp_path / written).read_text(encoding="utf-8")
+    facts = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["facts"]["watch"]
+    assert facts["seconds"] == pytest.approx(LOADING[-1].monotonic_s - LOADING[0].monotonic_s, abs=1.0)
+    (turn,) = facts["turns"]
+    assert turn["title"].startswith(sentence[:20])  # with the figures of that moment
+    assert 0.0 < turn["from_s"] <= facts["seconds"]
+    watches.report.save_as(str(tmp_path / "no folder" / "x.html"))
+    qtbot.waitUntil(lambda: "no folder" in window.message.text, timeout=5000)
 
 
 # -- the worker

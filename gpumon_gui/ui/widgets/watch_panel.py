@@ -154,12 +154,14 @@ class WatchPanel(QWidget):
         chosen(object): another :class:`Program` is on show.
         finding_chosen(object): mark this finding (code and subject) on the charts; None: the verdict itself.
         folded(bool): collapsed to its verdict, or opened again.
+        report_wanted(object): a report on this :class:`Watched` shall be saved.
     """
 
     stop_wanted = Signal(object)
     chosen = Signal(object)
     finding_chosen = Signal(object)
     folded = Signal(bool)
+    report_wanted = Signal(object)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -179,6 +181,8 @@ class WatchPanel(QWidget):
         self.fold_button.clicked.connect(self.toggle_fold)
         self.stop_button = FlatButton(theme, "stop", "", self)
         self.stop_button.clicked.connect(self._on_stop)
+        self.report_button = FlatButton(theme, "report", "", self)
+        self.report_button.clicked.connect(self._on_report)
         self.card = VerdictCard(theme, self)
         self.notice = Banner(theme, self)
 
@@ -214,6 +218,7 @@ class WatchPanel(QWidget):
         head.setSpacing(S)
         head.addWidget(self._name, 1)
         head.addWidget(self.choice)
+        head.addWidget(self.report_button)
         head.addWidget(self.stop_button)
         head.addWidget(self.fold_button)
         top = QVBoxLayout()
@@ -323,6 +328,8 @@ class WatchPanel(QWidget):
         self.fold_button.set_icon_name("expand" if self.is_folded else "collapse")
         self.fold_button.setToolTip(fold)
         self.fold_button.setAccessibleName(fold)
+        self.report_button.setToolTip(_("Save report"))
+        self.report_button.setAccessibleName(_("Save report"))
         self.choice.setAccessibleName(_("Watched program"))
 
     def _show(self) -> None:
@@ -336,6 +343,7 @@ class WatchPanel(QWidget):
         self._show_choice()
         self.card.show_watched(watched)
         verdict = watched.verdict
+        self.report_button.setEnabled(watch_texts.has_said(verdict))
         finding = watch_texts.said(verdict) if verdict is not None and watch_texts.has_said(verdict) else None
         self.block.setVisible(finding is not None)
         if finding is not None:
@@ -431,6 +439,12 @@ class WatchPanel(QWidget):
     @Slot(QAction)
     def _on_menu(self, action: QAction) -> None:
         self.choose(action.data())
+
+    @Slot()
+    def _on_report(self) -> None:
+        watched = self.watched()
+        if watched is not None:
+            self.report_wanted.emit(watched)
 
     @Slot()
     def _on_stop(self) -> None:

@@ -1,0 +1,91 @@
+"""Knows: how what a watch found becomes a report in a file. Must not know: panels, how a report is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtCore import QObject, QStandardPaths, Qt, Slot
+from PySide6.QtWidgets import QFileDialog
+
+from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Saved
+from gpumon_gui.bridge.watching import Watched
+from gpumon_gui.core.files import printable
+from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.ask import Ask, Result
+from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
+from gpumon_gui.diagnosis.report.saving import FORMATS
+from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.widgets import watch_texts
+from gpumon_gui.ui.widgets.message_bar import Tone
+
+
+def result_of(watched: Watched, verdict: Verdict) -> Result:
+    """What is known now, in the form that reports are made from."""
+    facts: dict[str, Any] = {
+        "mode": "pid",
+        "pid": watched.program.pid,
+        "ended": watched.ended,
+        "seconds": round(watched.seen_s, 1),
+        "stable": verdict.stable,
+        "steady_s": round(verdict.steady_s, 1),
+        "turns": [_turn(turn, watched.since_utc_s) for turn in verdict.history],
+    }
+    if watched.run_s is not None:
+        facts["run_s"] = round(watched.run_s, 1)
+    behaviour = verdict.behaviour
+    document = replace(behaviour.document, facts={**behaviour.document.facts, "watch": facts})
+    return Result(Ask(), document, behaviour.diagnosis, watched.since_utc_s + watched.seen_s)
+
+
+def _turn(turn: Turn, since_utc_s: float) -> dict[str, Any]:
+    return {
+        "from_s": round(max(0.0, turn.utc_s - since_utc_s), 1),
+        "code": turn.finding.code if turn.finding is not None else None,
+        "title": watch_texts.sentence(turn.finding),
+    }
+
+
+class WatchReport(QObject):
+    """Asks for a file and has it written. Lives in the GUI thread."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._result: Result | None = None
+        self._files = DiagnosisFiles(None, self)
+        self._files.saved.connect(self._on_saved)
+        window.add_closer(self._files.close)
+
+    @Slot(object)
+    def ask(self, watched: Watched) -> None:
+        """Ask where to save the report on what is known of a program at this moment."""
+        if watched.verdict is None:
+            return
+        self._result = result_of(watched, watched.verdict)
+        folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or "."
+        name = f"gpumon-watch-{watched.program.pid}{FORMATS[0]}"
+        dialog = QFileDialog(self._window, _("Save report"), str(Path(folder) / name))
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix(FORMATS[0].removeprefix("."))
+        dialog.setNameFilters([f"{suffix.removeprefix('.').upper()} (*{suffix})" for suffix in FORMATS])
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.fileSelected.connect(self.save_as)
+        dialog.open()
+
+    @Slot(str)
+    def save_as(self, name: str) -> None:
+        """Write it, in the form that the name ends in; else in the first one."""
+        file = Path(name)
+        if file.suffix not in FORMATS:
+            file = file.with_name(file.name + FORMATS[0])
+        if self._result is not None:
+            self._files.save(self._result, file)
+
+    @Slot(object)
+    def _on_saved(self, saved: Saved) -> None:
+        if saved.fault:
+            self._window.message.say(saved.fault, Tone.BAD)
+        else:
+            self._window.message.say(_("Saved as {file}.").format(file=printable(str(saved.file))), Tone.GOOD)
