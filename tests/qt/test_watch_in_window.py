@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -952,11 +953,13 @@ def test_a_report_is_saved_on_what_is_known_and_the_verdict_copied(
         qtbot.waitUntil((tmp_path / written).exists, timeout=10000)
         qtbot.waitUntil(lambda: written in window.message.text, timeout=5000)  # noqa: B023
         assert sentence.rstrip(".") in (tmp_path / written).read_text(encoding="utf-8")
-    facts = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))["facts"]["watch"]
+    made = json.loads((tmp_path / "x.json").read_text(encoding="utf-8"))
+    assert datetime.fromisoformat(made["time_utc"]).timestamp() == pytest.approx(LOADING[-1].utc_s, abs=2.0)
+    facts = made["facts"]["watch"]
     assert facts["seconds"] == pytest.approx(LOADING[-1].monotonic_s - LOADING[0].monotonic_s, abs=1.0)
     (turn,) = facts["turns"]
     assert turn["title"].startswith(sentence[:20])  # with the figures of that moment
-    assert 0.0 < turn["from_s"] <= facts["seconds"]
+    assert turn["from_s"] == 0.0  # it was so from the beginning
     watches.report.save_as(str(tmp_path / "no folder" / "x.html"))
     qtbot.waitUntil(lambda: "no folder" in window.message.text, timeout=5000)
 
