@@ -48,6 +48,7 @@ class Diagnosing(QObject):
         self.button.clicked.connect(self.run)
         keys = QShortcut(QKeySequence("Ctrl+D"), window)
         keys.activated.connect(self.run)
+        window.pages["performance"].diagnose_wanted.connect(self.run)
         window.pages["processes"].diagnose_wanted.connect(self._on_process)
         translation.changed.connect(self._retranslate)
         self._welcome: Welcome | None = None

@@ -40,6 +40,7 @@ from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.rail import Rail
 from gpumon_gui.ui.widgets.status_strip import StatusStrip
+from gpumon_gui.ui.widgets.tab_order import put_behind
 from gpumon_gui.ui.window_menus import SPEEDS, WindowMenus
 
 #: A start that takes longer than this is explained.
@@ -108,6 +109,7 @@ class MainWindow(QWidget):
         self.heading.setFont(font)
         self.speed_button = FlatButton(theme, "speed", "", self)
         self.more_button = FlatButton(theme, "more", "", self)
+        self._last_tool: QWidget = self.speed_button
         self.banner = MessageBar(theme, parent=self)
         self.message = MessageBar(theme, closable=True, parent=self)
         self.stack = QStackedWidget(self)
@@ -265,6 +267,8 @@ class MainWindow(QWidget):
     def add_tool(self, widget: QWidget) -> None:
         """A further button in the tool row, left of the menu."""
         self._tools.insertWidget(self._tools.count() - 1, widget)
+        put_behind(self._last_tool, widget, self.more_button)
+        self._last_tool = widget
 
     def toggle_pause(self) -> None:
         """Pause or go on."""
@@ -473,6 +477,8 @@ class MainWindow(QWidget):
             self.toggle_pause()
         elif event.key() == Qt.Key.Key_Escape and not self.message.isHidden():
             self.message.hide()
+        elif event.matches(QKeySequence.StandardKey.Copy) and hasattr(self.pages[self._page.name], "copy"):
+            self.pages[self._page.name].copy()  # nothing that could copy has the keyboard
         else:
             super().keyPressEvent(event)
 

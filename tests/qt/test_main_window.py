@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox
+from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.arguments import PAGES as PAGE_NAMES
@@ -26,6 +26,8 @@ from gpumon_gui.ui.about import about_box, about_text
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.table import PAGES
 from gpumon_gui.ui.theme import DARK, LIGHT, Scheme, Theme
+from gpumon_gui.ui.widgets.button import FlatButton
+from tests.qt.samples import make_sample
 from tests.qt.test_process_model import NOTEBOOK, TRAINING, sample_of
 
 HEALTH = (
@@ -275,6 +277,44 @@ def test_every_button_can_be_reached_and_named(window: MainWindow) -> None:
     for button in window.findChildren(type(window.speed_button)):
         assert button.accessibleName() or button.text(), button.objectName()
         assert button.focusPolicy() & Qt.FocusPolicy.TabFocus
+
+
+def test_tab_goes_where_the_eye_goes(window: MainWindow, theme: Theme, feed: Feed, qtbot: QtBot) -> None:
+    """The rail from top to bottom, the tool row from left to right, then the list, the page's own buttons, charts."""
+    run = window.rail.add_action("diagnostics", "Run diagnostics")
+    bell = FlatButton(theme, "bell", "", window)
+    window.add_tool(bell)
+    feed.push(make_sample(1))
+    window.pages["performance"].refresh()
+    page = window.pages["performance"]
+    stops: list[QWidget | None] = []
+    at: QWidget | None = window.rail.findChildren(FlatButton)[0]
+    while at is not None and at not in stops:
+        stops.append(at)
+        at = at.nextInFocusChain()
+    wanted = [
+        *window.rail.findChildren(FlatButton),
+        window.speed_button,
+        bell,
+        window.more_button,
+        page.adapters.view(),
+        page.watch_button,
+        page.span_choice.findChildren(FlatButton)[0],
+        page.engines.buttons[0],
+    ]
+    assert run in wanted
+    assert [stop for stop in stops if stop in wanted] == wanted
+
+
+def test_the_copy_key_copies_the_figures_of_the_page_from_anywhere(
+    window: MainWindow, feed: Feed, qtbot: QtBot
+) -> None:
+    feed.push(make_sample(1))
+    window.pages["performance"].refresh()
+    for widget in (window.rail, window.pages["performance"].adapters.view(), window):
+        QApplication.clipboard().clear()
+        QTest.keyClick(widget, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+        assert "GPU memory\t" in QApplication.clipboard().text()
 
 
 # -- files, about, end

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import shiboken6
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QScrollArea
 from pytestqt.qtbot import QtBot
@@ -236,7 +237,7 @@ def test_silent_sampler_greys_the_values_and_leaves_the_words_to_the_window(page
     assert page.banner.text == ""
 
 
-def test_no_device_explains_itself(page: PerformancePage, feed: Feed) -> None:
+def test_no_device_explains_itself(page: PerformancePage, feed: Feed, qtbot: QtBot) -> None:
     page.refresh()
     assert "Waiting for the first reading" in page.empty.text()
     health = (SourceHealth("nvml", SourceState.FAILED, "driver-library-mismatch"),)
@@ -245,10 +246,44 @@ def test_no_device_explains_itself(page: PerformancePage, feed: Feed) -> None:
     assert page.empty.isVisible()
     assert "NVML: The NVIDIA driver was updated" in page.empty.text()
     assert "Restart the computer." in page.empty.text()
+    with qtbot.waitSignal(page.diagnose_wanted):  # the next step is at hand
+        page.empty.run_button.click()
+    assert page.adapters.isVisible()
+    assert not lines(page)
+    assert page.adapters.cpu.line.figure == "31 %"  # the machine is shown still
     feed.push(make_sample(2))
     page.refresh()
     assert not page.empty.isVisible()
     assert lines(page) == ["GPU 0, H200, 87 %  ·  57 °C"]
+
+
+def test_every_figure_can_be_copied_as_lines(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1, processes=(make_process(),)))
+    page.refresh()
+    QTest.keyClick(page.adapters.view(), Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    text = QGuiApplication.clipboard().text()
+    assert text.startswith("GPU 0\nNVIDIA H200\n")
+    for line in ("GPU-Util (NVML)\t87 %", "Dedicated GPU memory\t61.2 / 140.0 GB", "PCIe link\t5.0 ×16"):
+        assert line in text.splitlines()
+    assert page.gauges.sentence in text
+    for label, *_rest in (row[1:] for row in page.indicators.texts()):
+        assert f"\n{label}\t" in text
+
+
+def test_the_context_menu_copies_and_leads_on(page: PerformancePage, feed: Feed, qtbot: QtBot) -> None:
+    feed.push(make_sample(1, processes=(make_process(),)))
+    page.refresh()
+    menu = page.menu()
+    actions = {action.text(): action for action in menu.actions()}
+    actions["Copy"].trigger()
+    assert QGuiApplication.clipboard().text() == page.text()
+    assert actions["60 s"].isChecked()
+    actions["5 min"].trigger()
+    assert page.span() == 300
+    assert actions["Watch"].menu() is not None
+    with qtbot.waitSignal(page.diagnose_wanted):
+        actions["Run diagnostics"].trigger()
+    menu.deleteLater()
 
 
 def test_unplugged_device_gives_way_to_another(page: PerformancePage, feed: Feed) -> None:

@@ -7,7 +7,18 @@ does not answer keeps its last good values, greyed, with their age.
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QAction,
+    QActionGroup,
+    QColor,
+    QContextMenuEvent,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
@@ -19,7 +30,8 @@ from gpumon_gui.core.reasons import DEVICE_STATE_TEXT
 from gpumon_gui.core.values import number
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice
 from gpumon_gui.telemetry.derive.trouble import advice
-from gpumon_gui.ui import formatters
+from gpumon_gui.ui import formatters, moments
+from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.charts.bands import Band
 from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.formatters import title_of
@@ -35,9 +47,11 @@ from gpumon_gui.ui.widgets.gauges_strip import GaugesStrip
 from gpumon_gui.ui.widgets.indicator_table import IndicatorTable
 from gpumon_gui.ui.widgets.memory_panel import MemoryPanel
 from gpumon_gui.ui.widgets.numbers_grid import NumbersGrid
+from gpumon_gui.ui.widgets.page_text import page_text
 from gpumon_gui.ui.widgets.section import Banner, Section, SlimScrollBar
 from gpumon_gui.ui.widgets.span_choice import SPANS, SpanChoice
 from gpumon_gui.ui.widgets.subject import Subject
+from gpumon_gui.ui.widgets.tab_order import put_behind
 from gpumon_gui.ui.widgets.text import FixedLabel
 from gpumon_gui.ui.widgets.watch_split import WatchSplit
 
@@ -50,9 +64,11 @@ class PerformancePage(QWidget):
 
     Signals:
         watch_wanted(object): watch this :class:`Program`.
+        diagnose_wanted(): the installation shall be diagnosed.
     """
 
     watch_wanted = Signal(object)
+    diagnose_wanted = Signal()
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -118,7 +134,9 @@ class PerformancePage(QWidget):
         row.addWidget(self._divider)
         row.addWidget(self._stack, 1)
 
+        put_behind(self.adapters, self.watch_button, self.span_choice, self.split, self.empty)
         self.adapters.chosen.connect(self.select)
+        self.empty.diagnose_wanted.connect(self.diagnose_wanted)
         self.span_choice.chosen.connect(self.set_span)
         feed.sample_arrived.connect(self._good.remember)
         feed.cleared.connect(self._forget)
@@ -136,15 +154,16 @@ class PerformancePage(QWidget):
         shown = () if sample is None else adapters(sample.inventory)
         empty = not shown
         self._stack.setCurrentIndex(1 if empty else 0)
-        for widget in (self.adapters, self._divider):
-            if widget.isHidden() != empty:
-                widget.setVisible(not empty)
+        for widget in (self.adapters, self._divider):  # without a GPU there are processor and memory still
+            if widget.isHidden() != (sample is None):
+                widget.setVisible(sample is not None)
+        if shown and self._selected not in [adapter.info.key for adapter in shown]:
+            self._selected = first_choice(shown).info.key
+        if sample is not None:
+            self._show_list(sample, shown)
         if sample is None or empty:
             self.empty.explain(sample, status.text)
             return
-        if self._selected not in [adapter.info.key for adapter in shown]:
-            self._selected = first_choice(shown).info.key
-        self._show_list(sample, shown)
         adapter = next(adapter for adapter in shown if adapter.info.key == self._selected)
         self._show_device(self._subject(sample, adapter), sample)
 
@@ -220,6 +239,56 @@ class PerformancePage(QWidget):
             found.append((computes, busy, held, Program.of(process)))
         found.sort(key=lambda entry: entry[:3], reverse=True)
         return [program for *_order, program in found[:_MOST_PROGRAMS]]
+
+    def text(self) -> str:
+        """Every figure on the page, in lines."""
+        sample = self._sample
+        if sample is None or self._stack.currentWidget() is self.empty:
+            return self.empty.text()
+        charts = [
+            (button.text(), chart.figure.text)
+            for button, chart in zip(self.engines.buttons, self.engines.charts, strict=True)
+            if not chart.isHidden()
+        ]
+        return page_text(
+            (self._title.text(), self._name.text, moments.moment(sample.utc_s), self.banner.text),
+            (
+                ("", charts),
+                ("", self.numbers.texts().items()),
+                (_("Do the gauges agree?"), self.gauges.texts()),
+                (_("Is this normal?"), [row[1:] for row in self.indicators.texts()]),
+                (_("Details"), self.details.texts().items()),
+            ),
+        )
+
+    @Slot()
+    def copy(self) -> None:
+        """Put every figure on the clipboard."""
+        QGuiApplication.clipboard().setText(self.text())
+        announce(self, _("Copied"))
+
+    def menu(self) -> QMenu:
+        """The context menu of charts, figures and list."""
+        menu = QMenu(self)
+        copy = menu.addAction(_("Copy"), self.copy)
+        copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
+        copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # shown only: the keys are handled below
+        if self._stack.currentWidget() is not self.empty:
+            menu.addSeparator()
+            spans = QActionGroup(menu)
+            for seconds, label in SPANS:
+                action = QAction(_(label), menu)
+                action.setCheckable(True)
+                action.setChecked(seconds == self._span_s)
+                action.setData(seconds)
+                spans.addAction(action)
+                menu.addAction(action)
+            spans.triggered.connect(self._on_span)
+            menu.addSeparator()
+            self._programs.setTitle(_("Watch"))
+            menu.addMenu(self._programs)
+        menu.addAction(_("Run diagnostics")).triggered.connect(self.diagnose_wanted)
+        return menu
 
     # -- parts
 
@@ -318,6 +387,10 @@ class PerformancePage(QWidget):
         if isinstance(action.data(), Program):
             self.watch_wanted.emit(action.data())
 
+    @Slot(QAction)
+    def _on_span(self, action: QAction) -> None:
+        self.set_span(int(action.data()))
+
     def _give_room(self) -> None:
         """Charts take the height that is free, as long as figures and gauges stay on the first screen."""
         view = self._scroll.viewport()
@@ -366,6 +439,22 @@ class PerformancePage(QWidget):
         elif event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut) and watched is self._scroll:
             self._scroll_bar.set_active(event.type() == QEvent.Type.FocusIn)
         return False
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy, wherever on the page the keyboard is."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy()
+        else:
+            super().keyPressEvent(event)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        """The menu of the page; the panel of a watch has none."""
+        panel, below = self.split.panel, self.childAt(event.pos())
+        if panel is not None and below is not None and (below is panel or panel.isAncestorOf(below)):
+            return
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(event.globalPos())
 
     def showEvent(self, event: object) -> None:
         """What arrived while hidden."""

@@ -21,7 +21,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -231,6 +231,14 @@ class HostLine(QWidget):
         painter.end()
 
 
+class _View(QListView):
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            event.ignore()  # the page copies every figure, not the one line
+        else:
+            super().keyPressEvent(event)
+
+
 class AdapterList(QWidget):
     """The list, and CPU and memory below it.
 
@@ -244,7 +252,7 @@ class AdapterList(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.model = AdapterModel(self)
-        self._view = QListView(self)
+        self._view = _View(self)
         self._view.setModel(self.model)
         self._view.setItemDelegate(_Delegate(theme, self.model, self))
         self._view.setFrameShape(QFrame.Shape.NoFrame)

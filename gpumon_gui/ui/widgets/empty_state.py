@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
@@ -10,11 +10,18 @@ from gpumon_gui.core.model import Sample, SourceState
 from gpumon_gui.core.reasons import health_text
 from gpumon_gui.telemetry.provenance import source_name
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.section import Card, Mark, set_text, wrapped
 
 
 class EmptyState(QWidget):
-    """A title, a sentence, and what each source says with the next step."""
+    """A title, a sentence, and what each source says with the next step.
+
+    Signals:
+        diagnose_wanted(): the installation shall be diagnosed.
+    """
+
+    diagnose_wanted = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,6 +33,9 @@ class EmptyState(QWidget):
         self._rows.setContentsMargins(L, L, L, L)
         self._rows.setSpacing(M)
         self._shown: tuple[tuple[str, str, str], ...] | None = None
+        self.run_button = AccentButton(theme, "diagnostics", parent=self)
+        self.run_button.clicked.connect(self.diagnose_wanted)
+        self.run_button.hide()
         inner = QWidget(self)
         inner.setMaximumWidth(640)
         column = QVBoxLayout(inner)
@@ -35,6 +45,7 @@ class EmptyState(QWidget):
         column.addWidget(self._text)
         column.addSpacing(S)
         column.addWidget(self._card)
+        column.addWidget(self.run_button, 0, Qt.AlignmentFlag.AlignLeft)
         column.addStretch(3)
         box = QHBoxLayout(self)
         box.setContentsMargins(XL, XL, XL, XL)
@@ -44,6 +55,8 @@ class EmptyState(QWidget):
 
     def explain(self, sample: Sample | None, status_text: str) -> None:
         """Say why there is nothing to see."""
+        self.run_button.set_text(_("Run diagnostics"))
+        self.run_button.setVisible(sample is not None)
         if sample is None:
             set_text(self._title, _("Waiting for the first reading"))
             set_text(self._text, status_text or _("The sampler is starting."))

@@ -156,6 +156,11 @@ class GaugesStrip(QWidget):
         """The verdict in words."""
         return self._sentence.text()
 
+    def texts(self) -> list[tuple[str, ...]]:
+        """Name and figure of each gauge on show, then the verdict."""
+        shown = [(card.label.text, card.figure.text) for card in self.cards if not card.isHidden()]
+        return [*shown, (self.sentence,)]
+
     @property
     def absent(self) -> str:
         """What is said about gauges that the device has not; empty when it has all."""

@@ -85,7 +85,7 @@ class IndicatorTable(Card):
             row.say(indicator, subject.dimmed)
 
     def texts(self) -> list[tuple[str, str, str, str]]:
-        """Mark, label, now and words of each row; for tests."""
+        """Mark, label, now and words of each row."""
         return [(row.mark.kind, row.label.text(), row.now.text, row.words_text()) for row in self._rows]
 
 

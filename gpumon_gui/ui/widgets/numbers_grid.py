@@ -103,7 +103,7 @@ class NumbersGrid(QWidget):
         self._folded.set_tip("\n".join(missing))
 
     def texts(self) -> dict[str, str]:
-        """Caption → figure of everything on show; for tests."""
+        """Caption → figure of everything on show."""
         return {w.caption.text: w.figure.text for _cell, w in self._cells if not w.isHidden()}
 
 

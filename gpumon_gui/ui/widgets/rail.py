@@ -12,6 +12,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.ui import icons
 from gpumon_gui.ui.theme import XS, M, S, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.tab_order import put_behind
 
 ICON = 20
 ITEM_HEIGHT = 40
@@ -113,6 +114,7 @@ class Rail(QWidget):
         item = _Item(self._theme, icon_name, label, self)
         item.setCheckable(False)
         item.set_wide(self._wide)
+        put_behind(list(self._items.values())[-1], item)
         self._items[f"action {label}"] = item
         self._layout.addWidget(item)
         return item
