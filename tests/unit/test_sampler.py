@@ -27,6 +27,7 @@ from gpumon_gui.core.values import Missing, Reading, Reason, Value
 from gpumon_gui.telemetry.base import Note, SourceUnavailable
 from gpumon_gui.telemetry.sampler import NOTE_S, REOPEN_ABSENT_S, REOPEN_FAILED_S, SLOW_FACTOR, STRIKES, Sampler
 from gpumon_gui.telemetry.synthetic.host import Person, SyntheticHost
+from gpumon_gui.telemetry.synthetic.loads import steady
 
 
 class Scripted:
@@ -95,7 +96,7 @@ class Bench:
             for number, name in enumerate(names or ("one", "two"))
         ]
         self.entered: list[str] = []
-        self.host = SyntheticHost(self.clock, [Person(7, "python")])
+        self.host = SyntheticHost(self.clock, [Person(7, "python", cpu=steady(1.0))])
         self.sampler = Sampler(self.sources, self.host, self.clock, self.entered.append)
 
     def sweep(self, demand: Demand | None = None) -> Sample:
