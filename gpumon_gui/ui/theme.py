@@ -14,7 +14,7 @@ from typing import Final
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 
 # The spacing scale, in device-independent pixels.
 XS: Final = 4
@@ -284,7 +284,7 @@ class Theme(QObject):
         if not native:
             app.setStyle("Fusion")
         app.setFont(self.font(Text.BODY))
-        app.setPalette(self.palette())
+        self._colour(app)
 
     def font(self, role: Text) -> QFont:
         """The font of a role; figures of equal width, so that changing numbers do not move."""
@@ -318,8 +318,12 @@ class Theme(QObject):
         self.colours = colours
         app = QApplication.instance()
         if isinstance(app, QApplication):
-            app.setPalette(self.palette())
+            self._colour(app)
         self.changed.emit()
+
+    def _colour(self, app: QApplication) -> None:
+        app.setPalette(self.palette())
+        QToolTip.setPalette(self.palette())  # else the system's, yellow where it has none
 
     def _chosen(self) -> Colours:
         hints = QGuiApplication.styleHints()

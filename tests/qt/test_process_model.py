@@ -75,10 +75,10 @@ def test_the_table(model: ProcessModel) -> None:
     assert (
         drawn(model)
         == """\
-python | 41 | Computing on GPU | 90 % | GPU 0 - Compute 0 | 25.0 GB | 50 %
-jupyter | 7 | Holding memory, idle | 0 % | GPU 1 | 60.0 GB | 0 %
-blob | 300 | Cannot tell | — | GPU 0 | 2.0 GB | 50 %
-训练 | 52 | On CPU only | — | — | — | 1590 %"""
+python | 41 | Computing on GPU | 90 % | GPU 0 - Compute 0 | 25.0 GB | 0.50
+jupyter | 7 | Holding memory, idle | 0 % | GPU 1 | 60.0 GB | 0.00
+blob | 300 | Cannot tell | — | GPU 0 | 2.0 GB | 0.50
+训练 | 52 | On CPU only | — | — | — | 15.90"""
     )
 
 
@@ -103,8 +103,8 @@ def test_one_device_shows_only_what_happens_there(model: ProcessModel) -> None:
     assert (
         drawn(model)
         == """\
-python | 41 | Computing on GPU | 40 % | GPU 1 | 12.0 GB | 50 %
-jupyter | 7 | Holding memory, idle | 0 % | GPU 1 | 60.0 GB | 0 %"""
+python | 41 | Computing on GPU | 40 % | GPU 1 | 12.0 GB | 0.50
+jupyter | 7 | Holding memory, idle | 0 % | GPU 1 | 60.0 GB | 0.00"""
     )
 
 
@@ -118,7 +118,17 @@ def test_a_missing_value_says_why_in_its_tool_tip(model: ProcessModel) -> None:
 def test_the_header_says_what_the_machine_uses(model: ProcessModel) -> None:
     model.update(sample_of(TRAINING))
     header = [model.headerData(column, Qt.Orientation.Horizontal, TOTAL_ROLE) for column in (Col.GPU, Col.CPU)]
-    assert header == ["87 %", "31 %"]
+    assert header == ["87 %", "2.5"]
+
+
+def test_rows_and_header_of_the_processor_have_one_unit_which_the_header_names(model: ProcessModel) -> None:
+    """Eight cores at 31 % are 2.5 cores; a program on 15.9 of them says so in the same unit."""
+    model.update(sample_of(ON_CPU))
+    assert model.headerData(Col.CPU, Qt.Orientation.Horizontal) == "CPU (cores)"
+    assert model.headerData(Col.CPU, Qt.Orientation.Horizontal, TOTAL_ROLE) == "2.5"
+    cell = model.index(0, Col.CPU)
+    assert cell.data() == "15.90"
+    assert cell.data(Qt.ItemDataRole.ToolTipRole).startswith("1590 %\n")  # as other programs write it
 
 
 def test_only_changed_cells_are_announced_and_nothing_is_reset(model: ProcessModel) -> None:

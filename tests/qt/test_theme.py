@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.ui.theme import SCHEMES, Colours, Scheme, Theme
@@ -52,3 +52,17 @@ def test_choosing_a_scheme_repaints(qapp: QApplication, qtbot: QtBot) -> None:
     assert qapp.palette().color(QPalette.ColorRole.Window) == QColor(theme.colours.window)
     theme.set_scheme(Scheme.SYSTEM)
     assert not theme.colours.dark  # the offscreen platform knows no dark scheme
+
+
+def test_tool_tips_have_the_colours_of_the_theme(qapp: QApplication) -> None:
+    before = QToolTip.palette()
+    theme = Theme()
+    for scheme in (Scheme.DARK, Scheme.LIGHT):
+        theme.set_scheme(scheme)
+        tip = QToolTip.palette()
+        back, text = (
+            tip.color(role).name() for role in (QPalette.ColorRole.ToolTipBase, QPalette.ColorRole.ToolTipText)
+        )
+        assert (back, text) == (theme.colours.surface, theme.colours.text)
+    theme.set_scheme(Scheme.SYSTEM)
+    QToolTip.setPalette(before)

@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
@@ -102,7 +102,13 @@ COLUMNS: dict[Col, Column] = {
     Col.SHARED: Column(
         N_("Shared memory"), N_("System memory used through the GPU"), "Shared memo", numeric=True, shown=False
     ),
-    Col.CPU: Column(N_("CPU"), N_("1 core busy is 100 %"), "1,588 %", numeric=True),
+    # Of the machine, one busy core of 64 would be 2 %: the sign of most programs that starve a GPU would be lost.
+    Col.CPU: Column(
+        N_("CPU (cores)"),
+        N_("Processor cores that are busy; above the name: of the whole machine"),
+        "888.88",
+        numeric=True,
+    ),
     Col.RAM: Column(N_("Memory"), N_("Resident system memory"), "888.8 GB", numeric=True),
     Col.FRAMEWORK: Column(N_("Framework"), N_("Recognized from the loaded libraries"), "TensorFlow"),
     Col.ENVIRONMENT: Column(N_("Environment"), N_("Python environment of the process"), "m" * 8),
@@ -128,7 +134,11 @@ class Cell:
 
     def tool_tip(self) -> str:
         """What the tool tip says; may be empty."""
-        return self.tip if self.figure is None else formatters.value_tip(*self.figure)
+        if self.figure is None:
+            return self.tip
+        figure = formatters.value_text(*self.figure)
+        tip = formatters.value_tip(*self.figure)
+        return tip if figure == self.text else f"{figure}\n{tip}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,7 +389,7 @@ def _row(
         Col.ENGINE: _word(engine) if uses else _nothing(_("This process uses no GPU.")),
         Col.MEMORY: _held(uses, "process_memory_bytes"),
         Col.SHARED: _held(uses, "process_shared_bytes"),
-        Col.CPU: _figure("process_cpu", process.values.get("process_cpu", NOT_READ)),
+        Col.CPU: _cores(process.values.get("process_cpu", NOT_READ)),
         Col.RAM: _figure("process_rss_bytes", process.values.get("process_rss_bytes", NOT_READ)),
         Col.FRAMEWORK: _word(process.framework),
         Col.ENVIRONMENT: _word(process.environment, process.environment),
@@ -420,6 +430,12 @@ def _figure(metric: str, value: Value) -> Cell:
     return Cell(formatters.value_text(metric, value), found, heat=heat, figure=(metric, value))
 
 
+def _cores(value: Value) -> Cell:
+    found = number(value)
+    shown = _figure("process_cpu", value)
+    return shown if found is None else replace(shown, text=f"{found:.2f}")
+
+
 def _held(uses: tuple[ProcessUse, ...], metric: str) -> Cell:
     return _figure(metric, total(uses, metric)) if uses else _nothing(_("This process uses no GPU."))
 
@@ -440,13 +456,13 @@ def _totals(sample: Sample | None, device: DeviceKey | None) -> dict[Col, str]:
             used, size = used + now, size + limit
     if size:
         totals[Col.MEMORY] = used / size
-    cpu = number(sample.host.values.get("cpu_utilization"))
-    if cpu is not None:
-        totals[Col.CPU] = cpu
     ram, limit = (number(sample.host.values.get(name)) for name in ("ram_used_bytes", "ram_total_bytes"))
     if ram is not None and limit:
         totals[Col.RAM] = ram / limit
-    return {column: formatters.percent(share) for column, share in totals.items()}
+    texts = {column: formatters.percent(share) for column, share in totals.items()}
+    if sample.host.cores:
+        texts[Col.CPU] = f"{sum(sample.host.cores):.1f}"
+    return texts
 
 
 def _load(device: DeviceSample) -> float | None:
