@@ -65,7 +65,7 @@ def _folders() -> dict[str, str]:
         found = paths.folders()
     except GpumonError:  # no home: nothing will be kept
         return {}
-    return {"config": str(found.config), "data": str(found.data), "logs": str(found.logs)}
+    return {"config": str(found.config), "data": str(found.data), "logs": str(found.logs), "state": str(found.state)}
 
 
 def _languages() -> int:

@@ -17,4 +17,6 @@ def put_behind(before: QWidget, *widgets: QWidget) -> None:
 
 
 def _stops(widget: QWidget) -> list[QWidget]:
-    return [each for each in (widget, *widget.findChildren(QWidget)) if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
+    """Not what is in a list that pops up: that is a window of its own."""
+    inside = (each for each in (widget, *widget.findChildren(QWidget)) if each.window() is widget.window())
+    return [each for each in inside if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
