@@ -33,11 +33,13 @@ from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.models.process_model import Col
 from gpumon_gui.ui.pages.table import PAGES
 from gpumon_gui.ui.pages.welcome import Welcome
+from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import XS, M, S, Text, Theme
 from gpumon_gui.ui.widgets.alert_list import Bell, alert_text
 from gpumon_gui.ui.widgets.command_box import CodeText, CommandBox
 from gpumon_gui.ui.widgets.engine_panel import CaptionButton
 from gpumon_gui.ui.widgets.process_table import ProcessTable
+from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.text import FixedLabel
 from tests.qt.samples import GIB, device_values, make_device, make_info, make_process, make_sample, windows_engines
 from tests.qt.test_main_window import RecordingOrigin
@@ -247,6 +249,22 @@ def test_nothing_is_cut_in_the_list_of_alerts(window: MainWindow, feed: Feed) ->
     assert shown.viewport().rect().contains(row)
     assert needed.height() + QFontMetrics(Theme(window).font(Text.STRONG)).height() <= row.height()
     bell.panel.close()
+
+
+@pytest.mark.parametrize("window", ["en", "zh_CN"], indirect=True)
+def test_a_row_is_as_high_as_the_letters_of_its_lines(window: MainWindow) -> None:
+    """A Chinese word comes from a higher font than the one chosen, and takes the Latin letters down with it."""
+    theme = Theme(window)
+    rows = QuietList(theme, window)
+    for text in ("gpy", "gpy\ngpy", "环境 gpy", "gpy\n虚拟环境 · /home/gpy", "环境\n虚拟环境 gpy"):
+        rows.addItem(text)
+        needed = 0
+        for line, role in zip(text.split("\n"), (Text.BODY, Text.CAPTION), strict=False):
+            needed += QFontMetrics(theme.font(role)).boundingRect(0, 0, 9999, 9999, 0, line).height()
+        assert rows.sizeHintForRow(rows.count() - 1) >= needed + 2 * XS, text
+    for role in (Text.STRONG, Text.CAPTION):
+        spoken = QFontMetrics(theme.font(role)).boundingRect(0, 0, 9999, 9999, 0, f"gpy {messages._('Memory')}")
+        assert text_height(theme.font(role)) >= spoken.height()
 
 
 @pytest.mark.parametrize("width", [300, 460, 900])

@@ -43,8 +43,8 @@ class _Results(QuietList):
 
     def sizeHint(self) -> QSize:
         """As high as its rows."""
-        height = self.sizeHintForRow(0) + 2 * self.spacing() if self.count() else 0
-        return QSize(super().sizeHint().width(), self.count() * height + self.spacing())
+        height = sum(self.sizeHintForRow(row) + 2 * self.spacing() for row in range(self.count()))
+        return QSize(super().sizeHint().width(), height + self.spacing())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(super().minimumSizeHint().width(), min(3 * S + 60, self.sizeHint().height()))

@@ -44,6 +44,7 @@ from gpumon_gui.telemetry.derive.process_state import busiest as busiest_use
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import POINTS, paint_spark
 from gpumon_gui.ui.formatters import title_of
+from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
 from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.tray.reading import gpus_of, memory_total, state_line, state_word
@@ -228,7 +229,7 @@ class MiniMonitor(QWidget):
 
     def _place_of(self, nth: int) -> QRect:
         """Where a row is painted."""
-        line = QFontMetrics(self._theme.font(Text.CAPTION)).height()
+        line = text_height(self._theme.font(Text.CAPTION))
         top = M + (line + S if self._head else 0) + nth * (self._row_height() + S)
         return QRect(M, top, self.width() - 2 * M, self._row_height())
 
@@ -266,13 +267,13 @@ class MiniMonitor(QWidget):
     # -- look
 
     def sizeHint(self) -> QSize:
-        line = QFontMetrics(self._theme.font(Text.CAPTION)).height()
+        line = text_height(self._theme.font(Text.CAPTION))
         height = 2 * M + sum(1 for text in (self._head, self._foot) if text) * (line + S)
         height += len(self._rows) * self._row_height() + max(0, len(self._rows) - 1) * S
         return QSize(WIDTH, max(height, 2 * M + line))
 
     def _row_height(self) -> int:
-        strong, caption = (QFontMetrics(self._theme.font(role)).height() for role in (Text.STRONG, Text.CAPTION))
+        strong, caption = (text_height(self._theme.font(role)) for role in (Text.STRONG, Text.CAPTION))
         return max(_SPARK.height(), strong + caption + XS) + XS + _BAR
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -284,7 +285,7 @@ class MiniMonitor(QWidget):
         radius = RADIUS + 2 if self._is_round else 0
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), radius, radius)
         caption = self._theme.font(Text.CAPTION)
-        line = QFontMetrics(caption).height()
+        line = text_height(caption)
         top = M
         if self._head:
             self._write(painter, QRect(M, top, self.width() - 2 * M, line), self._head, Text.CAPTION, colours.muted)
@@ -309,7 +310,7 @@ class MiniMonitor(QWidget):
         paint_spark(painter, spark, row.spark, 1.0, curve, back, border, colours.fill_alpha)
         left = area.left() + _SPARK.width() + M
         width = area.right() - left
-        strong = QFontMetrics(self._theme.font(Text.STRONG)).height()
+        strong = text_height(self._theme.font(Text.STRONG))
         load_width = QFontMetrics(self._theme.font(Text.STRONG)).horizontalAdvance("100 %") + S
         text = colours.faint if row.dimmed else colours.text
         first = QRect(left, area.top(), width - load_width, strong)

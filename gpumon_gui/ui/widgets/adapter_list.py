@@ -37,6 +37,7 @@ from gpumon_gui.core.files import printable
 from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import paint_spark
+from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
 from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.widgets.section import SlimScrollBar
@@ -148,7 +149,7 @@ class _Delegate(QStyledItemDelegate):
 
 def line_height(theme: Theme) -> int:
     """Height of one line for the fonts in use."""
-    text = QFontMetrics(theme.font(Text.STRONG)).height() + 2 * QFontMetrics(theme.font(Text.CAPTION)).height()
+    text = text_height(theme.font(Text.STRONG)) + 2 * text_height(theme.font(Text.CAPTION))
     return max(_SPARK.height() + 2 * S, text + 2 * S)
 
 
@@ -164,21 +165,22 @@ def paint_line(painter: QPainter, area: QRect, theme: Theme, line: Line, spark: 
     x = place.right() + M
     width = area.right() - x - S
     strong, caption = QFontMetrics(theme.font(Text.STRONG)), QFontMetrics(theme.font(Text.CAPTION))
+    high, low = text_height(theme.font(Text.STRONG)), text_height(theme.font(Text.CAPTION))
     lines = 1 + bool(line.name)
-    y = area.top() + (area.height() - strong.height() - lines * caption.height()) // 2
+    y = area.top() + (area.height() - high - lines * low) // 2
     badge_width = _paint_badge(painter, theme, line, area.right() - S, y, caption) if line.badge else 0
 
     def write(text: str, role: Text, colour: str, metrics: QFontMetrics, room: int) -> None:
         painter.setFont(theme.font(role))
         painter.setPen(QColor(colour))
         cut = metrics.elidedText(printable(text), Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRect(x, y, room, metrics.height()), Qt.AlignmentFlag.AlignVCenter, cut)
+        painter.drawText(QRect(x, y, room, high if role is Text.STRONG else low), Qt.AlignmentFlag.AlignVCenter, cut)
 
     write(line.title, Text.STRONG, colours.text, strong, width - badge_width)
-    y += strong.height()
+    y += high
     if line.name:
         write(line.name, Text.CAPTION, colours.muted, caption, width)
-        y += caption.height()
+        y += low
     write(line.figure, Text.CAPTION, colours.faint if line.dimmed else colours.text, caption, width)
 
 

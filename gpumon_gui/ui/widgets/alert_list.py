@@ -34,6 +34,7 @@ from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
 from gpumon_gui.ui import moments
+from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.quiet_list import QuietList
@@ -115,11 +116,11 @@ class _AlertDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         width = self._list.viewport().width() - 2 * self._list.spacing()
-        title, text = (QFontMetrics(self._theme.font(role)) for role in (Text.STRONG, Text.BODY))
+        title, text = self._theme.font(Text.STRONG), QFontMetrics(self._theme.font(Text.BODY))
         room = QRect(0, 0, width - 2 * S, 10_000)
-        words = self._words(index)[2]
+        head, _when, words = self._words(index)
         height = text.boundingRect(room, int(Qt.TextFlag.TextWordWrap), words).height()
-        return QSize(width, title.height() + 2 + height + 2 * S)
+        return QSize(width, text_height(title, head) + 2 + height + 2 * S)
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -133,7 +134,7 @@ class _AlertDelegate(QStyledItemDelegate):
         title, when, words = self._words(index)
         room = shown.rect.adjusted(S, S, -S, -S)
         font, quiet, body = (self._theme.font(role) for role in (Text.STRONG, Text.CAPTION, Text.BODY))
-        line = QFontMetrics(font).height()
+        line = text_height(font, title)
         head = QRect(room.left(), room.top(), room.width(), line)
         painter.setFont(quiet)
         painter.setPen(QColor(colours.muted))

@@ -7,6 +7,7 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QS
 from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import RADIUS, XS, S, Text, Theme
 from gpumon_gui.ui.widgets.ticks import TICK, paint_tick
 
@@ -19,10 +20,11 @@ class RowDelegate(QStyledItemDelegate):
         self._theme = theme
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        first, second = (QFontMetrics(self._theme.font(role)) for role in (Text.BODY, Text.CAPTION))
+        fonts = [self._theme.font(role) for role in (Text.BODY, Text.CAPTION)]
+        first, second = (QFontMetrics(font) for font in fonts)
         lines = str(index.data(Qt.ItemDataRole.DisplayRole)).split("\n", 1)
         width = max(first.horizontalAdvance(lines[0]), second.horizontalAdvance(lines[-1]) if lines[1:] else 0)
-        height = first.height() + (second.height() + 2 if lines[1:] else 0)
+        height = sum(text_height(font, line) for font, line in zip(fonts, lines, strict=False)) + 2 * len(lines[1:])
         return QSize(width + 2 * S + TICK + S, height + 2 * XS + 2)
 
     def paint(
@@ -52,8 +54,9 @@ class RowDelegate(QStyledItemDelegate):
             painter.setFont(font)
             painter.setPen(QColor(colour))
             text = metrics.elidedText(line, shown.textElideMode, room.width())
-            painter.drawText(QRect(room.left(), room.top(), room.width(), metrics.height()), 0, text)
-            room.setTop(room.top() + metrics.height() + 2)
+            height = text_height(font, line)
+            painter.drawText(QRect(room.left(), room.top(), room.width(), height), 0, text)
+            room.setTop(room.top() + height + 2)
         painter.restore()
 
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from gpumon_gui.core.files import printable
+from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import Text, Theme
 from gpumon_gui.ui.tips import plain
 
@@ -85,7 +86,7 @@ class FixedLabel(QWidget):
     def sizeHint(self) -> QSize:
         """Room for the sample."""
         metrics = QFontMetrics(self.font())
-        return QSize(metrics.horizontalAdvance(self._sample) + 2 if self._sample else 0, metrics.height())
+        return QSize(metrics.horizontalAdvance(self._sample) + 2 if self._sample else 0, text_height(self.font()))
 
     def minimumSizeHint(self) -> QSize:
         """As the hint: the sample is never cut."""

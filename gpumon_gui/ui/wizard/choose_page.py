@@ -54,9 +54,9 @@ class EnvironmentList(QuietList):
 
     def fit(self) -> None:
         """Take the height of the rows."""
-        rows = min(_MOST_ROWS, max(1, self.count()))
-        height = self.sizeHintForRow(0) if self.count() else 2 * self.fontMetrics().height()
-        self.setFixedHeight(rows * (height + 4) + 6)
+        heights = [self.sizeHintForRow(row) for row in range(min(_MOST_ROWS, self.count()))]
+        heights = heights or [2 * self.fontMetrics().height()]
+        self.setFixedHeight(sum(height + 4 for height in heights) + 6)
 
     def sizeHint(self) -> QSize:
         return QSize(240, self.height())
