@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import stat
 import unicodedata
 from pathlib import Path
@@ -46,6 +47,24 @@ def check_regular_file(path: Path) -> None:
         raise UnreadableInput(_("{path}: is a folder.").format(path=shown(path)))
     if not stat.S_ISREG(mode):
         raise UnreadableInput(_("{path}: is not a regular file.").format(path=shown(path)))
+
+
+def read_start(path: Path, most_bytes: int) -> bytes:
+    """The first bytes of a file of ours. What lies at its place may be a pipe or a device by mistake: those are not
+    opened, since that hangs or never ends. Raises OSError."""
+    mode = path.stat().st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):  # of a folder the system says it best
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
+    with path.open("rb") as file:
+        return file.read(most_bytes)
+
+
+def read_whole(path: Path, most_bytes: int) -> bytes:
+    """A file of ours, whole. Raises OSError as :func:`read_start`, ValueError for a larger one."""
+    content = read_start(path, most_bytes + 1)
+    if len(content) > most_bytes:
+        raise ValueError("too large")
+    return content
 
 
 def cannot_read(path: Path, error: Exception) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from gpumon_gui.core.errors import OutputFailed
-from gpumon_gui.core.files import cannot_write, shown, strerror
+from gpumon_gui.core.files import cannot_write, read_whole, shown, strerror
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.whole_file import write_whole
 from gpumon_gui.diagnosis.ask import Result
@@ -61,7 +61,7 @@ def load(folder: Path) -> Loaded:
     for file in files[:MOST]:
         try:
             kept.append(Kept(file, _read(file)))
-        except (OSError, ValueError, RecursionError, msgspec.ValidationError) as error:
+        except (OSError, ValueError, OverflowError, RecursionError) as error:
             text = _("{path}: a kept diagnosis that cannot be read ({detail}). It was passed over.")
             faults.append(text.format(path=shown(file), detail=strerror(error).splitlines()[0][:200]))
     kept.sort(key=lambda each: each.result.time_utc_s, reverse=True)
@@ -91,9 +91,7 @@ def forget(file: Path) -> None:
 
 
 def _read(file: Path) -> Result:
-    if file.stat().st_size > _MOST_BYTES:
-        raise ValueError("too large")
-    plain: Any = json.loads(file.read_bytes())
+    plain: Any = json.loads(read_whole(file, _MOST_BYTES))
     if not isinstance(plain, dict) or plain.get("schema") != SCHEMA:
         raise ValueError("schema")
     result = msgspec.convert(plain.get("result"), Result, dec_hook=_from_text)

@@ -19,7 +19,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from gpumon_gui.core.errors import OutputFailed
-from gpumon_gui.core.files import cannot_write, strerror
+from gpumon_gui.core.files import cannot_write, read_start, read_whole, shown, strerror
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.whole_file import write_whole
 from gpumon_gui.settings import words
@@ -37,7 +37,8 @@ MOST_BYTES: Final = 1 << 20
 @dataclass(frozen=True, slots=True)
 class Repair:
     """Something in the file that could not be used. ``key`` is empty where the whole file could not; ``detail`` is
-    technical; ``found`` is what stood there, ``kept`` where a damaged file lies now."""
+    technical; ``found`` is what stood there (or the path of a file that cannot be read now), ``kept`` where a damaged
+    file lies now."""
 
     key: str
     detail: str
@@ -56,8 +57,11 @@ class Repair:
         )
 
     def _of_file(self) -> str:
-        if not self.kept:
+        if not self.kept and self.found is None:
             return _("The settings could not be read ({detail}): the usual ones are in use.").format(detail=self.detail)
+        if not self.kept:
+            text = _("{path}: cannot be read ({detail}). The usual settings are in use; what you change is not kept.")
+            return text.format(path=self.found, detail=self.detail)
         line = re.search(r"line (\d+)", self.detail)
         if line is None:
             text = _("The settings file is damaged: the usual settings are in use. It is kept as {file}.")
@@ -83,8 +87,8 @@ def load(folder: Path) -> Loaded:
     except FileNotFoundError:
         return Loaded(Values())
     except OSError as error:
-        return Loaded(Values(), (Repair("", strerror(error)),), can_be_kept=False)
-    except ValueError as error:
+        return Loaded(Values(), (Repair("", strerror(error), shown(file)),), can_be_kept=False)
+    except (ValueError, RecursionError) as error:  # tomllib goes down as deep as the brackets do
         _log.warning("%s", error)
         return Loaded(Values(), (Repair("", strerror(error), kept=_keep_broken(file)),))
     chosen: dict[str, OptionValue] = {}
@@ -116,9 +120,10 @@ def save(folder: Path, values: Values, keys: Iterable[str] = tuple(BY_KEY)) -> N
     try:
         folder.mkdir(parents=True, exist_ok=True)
         document = tomlkit.document()
-        with contextlib.suppress(FileNotFoundError, ValueError):
-            _read(file)  # tomllib is the judge of what is TOML
-            document = tomlkit.parse(file.read_text(encoding="utf-8-sig"))  # Notepad may have put a mark in front
+        with contextlib.suppress(FileNotFoundError, ValueError, RecursionError):
+            text = _text(file)
+            tomllib.loads(text)  # the judge of what is TOML
+            document = tomlkit.parse(text)
         for key in keys:
             _put(document, key, values.chosen.get(key))
     except OSError as error:
@@ -127,9 +132,11 @@ def save(folder: Path, values: Values, keys: Iterable[str] = tuple(BY_KEY)) -> N
 
 
 def _read(file: Path) -> dict[str, Any]:
-    if file.stat().st_size > MOST_BYTES:
-        raise ValueError("too large")
-    return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+    return tomllib.loads(_text(file))
+
+
+def _text(file: Path) -> str:
+    return read_whole(file, MOST_BYTES).decode("utf-8-sig")  # Notepad may have put a mark in front
 
 
 def _find(raw: Mapping[str, Any], key: str) -> Any:
@@ -161,12 +168,12 @@ def _put(document: Any, key: str, value: OptionValue | None) -> None:
 def _keep_broken(file: Path) -> str:
     """The name it is kept by; empty when it cannot be."""
     with contextlib.suppress(OSError):
-        content = file.read_bytes()[:MOST_BYTES]
+        content = read_start(file, MOST_BYTES)
         for kept in _kept_names(file):
             if not kept.exists():
                 kept.write_bytes(content)
                 return kept.name
-            if kept.read_bytes() == content:  # the same fault as at the last start
+            if read_start(kept, MOST_BYTES) == content:  # the same fault as at the last start
                 return kept.name
     return ""
 

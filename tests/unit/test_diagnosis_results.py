@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -119,6 +121,27 @@ def test_a_broken_file_is_passed_over_with_one_line(content: str, tmp_path: Path
     (fault,) = loaded.faults
     assert str(broken) in fault
     assert "\n" not in fault
+
+
+def test_a_time_beyond_all_calendars_hides_no_other_result(tmp_path: Path) -> None:
+    results.keep(tmp_path, result())
+    odd = results.keep(tmp_path, result()).file
+    plain = json.loads(odd.read_bytes())
+    plain["result"]["time_utc_s"] = 1e300
+    odd.write_text(json.dumps(plain), encoding="utf-8")
+    loaded = results.load(tmp_path)
+    assert len(loaded.kept) == 1
+    assert str(odd) in loaded.faults[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="devices and pipes of POSIX")
+def test_a_pipe_and_a_device_are_passed_over(tmp_path: Path) -> None:
+    results.keep(tmp_path, result())
+    os.mkfifo(tmp_path / "20260102-030405.json")
+    (tmp_path / "20260102-030406.json").symlink_to("/dev/zero")
+    loaded = results.load(tmp_path)
+    assert len(loaded.kept) == 1
+    assert [fault.count("not a regular file") for fault in loaded.faults] == [1, 1]
 
 
 def test_other_files_are_none_of_ours(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.settings import words
 from gpumon_gui.settings.catalogue import BY_KEY, OPTIONS, SECTIONS
 from gpumon_gui.settings.option import Choice, Flag, Number, Texts, WrongValue
-from gpumon_gui.settings.store import NAME, load, save
+from gpumon_gui.settings.store import NAME, Loaded, load, save
 from gpumon_gui.settings.values import Values
 
 
@@ -159,6 +159,33 @@ def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: p
     assert [path.name for path in tmp_path.iterdir()] == [NAME]
 
 
+@pytest.mark.parametrize("text", ["a=" + "[" * 100_000, "{a=" * 5000, "a = " + "[{b=" * 5000])
+def test_a_file_that_goes_too_deep_is_damaged_and_kept(text: str, tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(text)
+    loaded = load(tmp_path)
+    assert loaded.values == Values()
+    assert "settings.broken.toml" in loaded.repairs[0].text()
+    save(tmp_path, changed(general__theme="dark"))
+    assert load(tmp_path) == Loaded(changed(general__theme="dark"))
+    assert (tmp_path / "settings.broken.toml").read_text() == text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="devices and pipes of POSIX")
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_what_never_ends_is_not_read(kind: str, tmp_path: Path) -> None:
+    if kind == "pipe":
+        os.mkfifo(tmp_path / NAME)
+    else:
+        (tmp_path / NAME).symlink_to("/dev/zero")
+    loaded = load(tmp_path)
+    assert not loaded.can_be_kept
+    (repair,) = loaded.repairs
+    assert str(tmp_path / NAME) in repair.text()
+    assert "not a regular file" in repair.text()
+    with pytest.raises(OutputFailed, match="not a regular file"):
+        save(tmp_path, Values())
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     kept = tmp_path / "dotfiles.toml"
@@ -206,7 +233,7 @@ def test_a_file_that_cannot_be_read_now_is_not_written_over(tmp_path: Path, monk
         raise PermissionError(13, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_text", denied)
+        patch.setattr(Path, "open", denied)
         loaded = load(tmp_path)
         assert not loaded.can_be_kept
         assert len(loaded.repairs) == 1
