@@ -6,8 +6,9 @@ import weakref
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QObject, QPoint
-from PySide6.QtGui import QColor, QImage, QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QImage, QPaintEvent
+from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.ui.charts.bands import Band, BandStyle
@@ -79,6 +80,42 @@ def test_texts(chart: TimeChart) -> None:
     chart.set_texts("Compute", "87 %", "GPU 0 Compute 87 percent")
     assert (chart.caption.text, chart.figure.text) == ("Compute", "87 %")
     assert chart.accessibleName() == "GPU 0 Compute 87 percent"
+
+
+def test_the_keyboard_walks_from_value_to_value_and_each_is_announced(
+    chart: TimeChart, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr("gpumon_gui.ui.charts.time_chart.announce", lambda _widget, text: said.append(text))
+    values = np.linspace(0.0, 0.6, 61)
+    values[58] = np.nan
+    chart.set_texts("", "60 %", "GPU 0 Compute 60 percent", "GPU-Util\nSource: NVML")
+    chart.set_data(TIMES, values, 60.0, 1_000_060.0)
+    chart.show()
+    assert chart.focusPolicy() & Qt.FocusPolicy.TabFocus
+    for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Left, Qt.Key.Key_End):
+        QTest.keyClick(chart, key)
+    assert [text.split(",")[0] for text in said] == ["60 %", "59 %", "no value", "0 %", "0 %", "60 %"]
+    assert chart.foot.startswith("60 %")
+    chart.set_data(TIMES + 5.0, values, 65.0, 1_000_065.0)  # time goes on, the cross-hair stays on its moment
+    assert chart.cursor_utc_s == 1_000_060.0
+    assert chart.foot.startswith("55 %")
+    QTest.keyClick(chart, Qt.Key.Key_Escape)
+    assert chart.foot == "60 seconds"
+    assert "NVML" in chart.accessibleDescription()
+    assert "NVML" in chart.whatsThis()
+
+
+def test_the_cross_hair_is_seen_while_the_chart_has_the_keyboard(chart: TimeChart, qtbot: QtBot) -> None:
+    chart.set_data(TIMES, np.zeros(61), 60.0, 1_000_060.0)
+    chart.show()
+    before = column_colours(chart, 0.25)
+    chart.focusInEvent(QFocusEvent(QEvent.Type.FocusIn, Qt.FocusReason.TabFocusReason))
+    for key in (Qt.Key.Key_Home, *[Qt.Key.Key_Right] * 15):
+        QTest.keyClick(chart, key)
+    assert column_colours(chart, 0.25) != before
+    chart.focusOutEvent(QFocusEvent(QEvent.Type.FocusOut, Qt.FocusReason.TabFocusReason))
+    assert column_colours(chart, 0.25) == before
 
 
 def test_nothing_is_drawn_while_hidden(chart: TimeChart, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -270,6 +270,16 @@ def test_every_figure_can_be_copied_as_lines(page: PerformancePage, feed: Feed) 
         assert f"\n{label}\t" in text
 
 
+def test_each_chart_says_its_value_in_words_and_its_counter(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1))
+    page.refresh()
+    charts = [chart for chart in (*page.engines.charts, *page.memory.charts) if chart.isVisible()]
+    spoken = [chart.accessibleName() for chart in charts]
+    assert spoken[0] == "GPU 0 GPU-Util (NVML) 87 percent"
+    assert spoken[4] == "GPU 0 Dedicated GPU memory 61.2 of 140.0 GB"
+    assert all("Source: NVML" in chart.accessibleDescription() for chart in charts)
+
+
 def test_the_context_menu_copies_and_leads_on(page: PerformancePage, feed: Feed, qtbot: QtBot) -> None:
     feed.push(make_sample(1, processes=(make_process(),)))
     page.refresh()

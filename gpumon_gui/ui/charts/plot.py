@@ -138,6 +138,8 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         self._twin: Any = pg.PlotCurveItem(connect="finite", antialias=True)
         self._box.addItem(self._twin, ignoreBounds=True)
         self._bands: _Bands | None = None
+        self._cursor: float | None = None
+        self._mark: QColor | None = None
         self._span = 0.0
         self._top = 0.0
         self.set_range(60.0, 1.0)
@@ -192,6 +194,18 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
             self._box.addItem(self._bands, ignoreBounds=True)
         self._bands.set_bands(bands)
 
+    def set_cursor(self, ago: float | None) -> None:
+        """Where the cross-hair stands, in seconds before now (≤ 0); None for nowhere."""
+        if ago != self._cursor:
+            self._cursor = ago
+            self.viewport().update()
+
+    def set_mark(self, colour: QColor | None) -> None:
+        """The colour of cross-hair and frame while the keyboard is here; None: it is elsewhere."""
+        if colour != self._mark:
+            self._mark = colour
+            self.viewport().update()
+
     def in_sight(self) -> bool:
         """Whether any pixel of the plot is on the screen: not in a hidden page, not scrolled away."""
         return self.isVisible() and not self.viewport().visibleRegion().isEmpty()
@@ -204,9 +218,17 @@ class Plot(pg.GraphicsView):  # type: ignore[misc] # pyqtgraph has no types
         """The frame, on whole pixels at every edge."""
         painter.save()
         painter.resetTransform()
-        painter.setPen(self._border)
+        area = QRectF(self.viewport().rect())
+        if self._mark is not None:
+            painter.setPen(_pen(self._mark))
+            if self._cursor is not None:
+                x = area.width() * (1.0 + self._cursor / self._span)
+                painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
+            painter.drawRect(area.adjusted(1.5, 1.5, -1.5, -1.5))
+        else:
+            painter.setPen(self._border)
         inset = 0.5 / self.devicePixelRatioF()
-        painter.drawRect(QRectF(self.viewport().rect()).adjusted(inset, inset, -inset, -inset))
+        painter.drawRect(area.adjusted(inset, inset, -inset, -inset))
         painter.restore()
 
     def viewportEvent(self, event: QEvent) -> bool:

@@ -1,6 +1,7 @@
 """Knows: how a value over time is shown: caption, plot, foot. Must not know: samples, devices.
 
 Like Task Manager: caption left above the plot, figure right, the span below. Nothing is drawn while nobody can see it.
+Keys: left and right move a cross-hair from value to value, Home and End go to both ends, Escape puts it away.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QColor, QMouseEvent
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui import formatters, moments
+from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.charts.bands import Band, BandStyle, PlacedBand
 from gpumon_gui.ui.charts.decimate import GAP_MIN_S, Array
 from gpumon_gui.ui.charts.plot import Plot
@@ -24,6 +26,9 @@ from gpumon_gui.ui.widgets.text import FixedLabel
 _EMPTY: Array = np.empty(0)
 #: The caption is this much higher than its text: room for the line that marks the focus.
 CAPTION_HEIGHT_EXTRA = 4
+#: So many keys lead from one end to the other at most.
+_STRIDES = 120
+_NO_MODIFIERS = (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
 
 
 class TimeChart(QWidget):
@@ -52,6 +57,8 @@ class TimeChart(QWidget):
         self._dimmed = False
         self._pending = False
         self._bands: tuple[Band, ...] = ()
+        self._cursor_utc_s: float | None = None
+        self._about = ""
 
         self.caption = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.caption.setHidden(caption is not None)
@@ -82,6 +89,7 @@ class TimeChart(QWidget):
         box.addWidget(self._foot)
         self._foot.setVisible(foot)
         self.setMinimumHeight(96)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
 
         theme.changed.connect(self._recolour)
         self._recolour()
@@ -106,6 +114,7 @@ class TimeChart(QWidget):
         self._ago = times - now_s
         self._values = values
         self._now_utc_s = now_utc_s
+        self._show_cursor()
         self._draw()
 
     def set_bands(self, bands: tuple[Band, ...]) -> None:
@@ -131,12 +140,26 @@ class TimeChart(QWidget):
         lines += [band.text for band in self._bands if band.start_utc_s <= at_utc_s <= band.end_utc_s]
         return "\n".join(dict.fromkeys(lines))
 
-    def set_texts(self, caption: str, figure: str, spoken: str) -> None:
-        """Caption, the figure at the right, and what a screen reader says (``GPU 0 Compute 87 percent``)."""
+    def set_texts(self, caption: str, figure: str, spoken: str, about: str = "") -> None:
+        """Caption, the figure at the right, what a screen reader says (``GPU 0 Compute 87 percent``), and what is said
+        about the figure, with its counter."""
         self.caption.set_text(caption)
         self.figure.set_text(figure)
         if self.accessibleName() != spoken:
             self.setAccessibleName(spoken)
+        if about != self._about:
+            self._about = about
+            self._explain_keys()
+
+    @property
+    def cursor_utc_s(self) -> float | None:
+        """The moment below the cross-hair."""
+        return self._cursor_utc_s
+
+    @property
+    def foot(self) -> str:
+        """What stands below at the left: the span, or value and time at the cross-hair."""
+        return self._left.text
 
     def set_dimmed(self, dimmed: bool) -> None:
         """Grey: the values are not of now."""
@@ -146,8 +169,9 @@ class TimeChart(QWidget):
             self._recolour()
 
     def retranslate(self) -> None:
-        """Say the span in the user's language."""
-        self._left.set_text(formatters.span(self._span_s))
+        """Say span and keys in the user's language."""
+        self._show_cursor()
+        self._explain_keys()
 
     def drawn(self) -> tuple[Array, Array]:
         """The series on show (seconds before now, values); for tests."""
@@ -166,6 +190,57 @@ class TimeChart(QWidget):
         """Called when scrolling may have brought the chart into sight."""
         if self._pending:
             self._draw()
+
+    # -- keys
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """See the module."""
+        shown = np.flatnonzero(self._ago >= -self._span_s)
+        steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Home: -len(shown), Qt.Key.Key_End: len(shown)}
+        step = steps.get(Qt.Key(event.key()))
+        if step is not None and len(shown) and event.modifiers() in _NO_MODIFIERS:
+            last = len(self._ago) - 1
+            if self._cursor_utc_s is None:  # from the end that the key leads away from, or to
+                at = int(shown[0]) if step < -1 else last
+            else:
+                now = int(np.argmin(np.abs(self._ago + (self._now_utc_s - self._cursor_utc_s))))
+                stride = max(1, len(shown) // _STRIDES) if abs(step) == 1 else 1
+                at = min(max(now + step * stride, int(shown[0])), last)
+            self._cursor_utc_s = self._now_utc_s + float(self._ago[at])
+            self._show_cursor()
+            announce(self, self.explanation(float(self._ago[at])).replace("\n", ", "))
+        elif event.key() == Qt.Key.Key_Escape and self._cursor_utc_s is not None:
+            self._put_away()
+        else:
+            super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The frame says where the keyboard is."""
+        self._plot.set_mark(QColor(self._theme.colours.text))
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """No cross-hair where the keyboard is not; a menu is no other place."""
+        if event.reason() is not Qt.FocusReason.PopupFocusReason:
+            self._plot.set_mark(None)
+            self._put_away()
+
+    def _put_away(self) -> None:
+        self._cursor_utc_s = None
+        self._show_cursor()
+
+    def _show_cursor(self) -> None:
+        """The cross-hair stays on its moment, until that leaves the chart."""
+        ago = None if self._cursor_utc_s is None else self._cursor_utc_s - self._now_utc_s
+        if ago is not None and not -self._span_s <= ago <= 0.001:
+            self._cursor_utc_s = ago = None
+        self._plot.set_cursor(ago)
+        told = "" if ago is None else self.explanation(ago).replace("\n", "  ·  ")
+        self._left.set_text(told or formatters.span(self._span_s))
+
+    def _explain_keys(self) -> None:
+        keys = _("Left and Right move a cross-hair from value to value, Escape puts it away.")
+        self.setAccessibleDescription(self._about)
+        self.setWhatsThis(plain("\n".join(part for part in (self._about, keys) if part)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Value and time under the pointer."""
@@ -199,6 +274,7 @@ class TimeChart(QWidget):
 
     def _recolour(self) -> None:
         colours = self._theme.colours
+        self._plot.set_mark(QColor(colours.text) if self.hasFocus() else None)
         curve = QColor(colours.faint) if self._dimmed else self._theme.series(self._series)
         alpha = 24 if self._dimmed else colours.fill_alpha
         border = QColor(colours.border) if self._dimmed else _mixed(curve, QColor(colours.chart_back), 0.55)

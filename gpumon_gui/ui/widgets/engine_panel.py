@@ -187,7 +187,7 @@ class EnginePanel:
         figure = formatters.value_text("engine_utilization", engine.value)
         chart.set_span(subject.span_s)
         chart.set_dimmed(subject.dimmed)
-        chart.set_texts("", figure, spoken(subject.title, name, figure))
+        chart.set_texts("", figure, spoken(subject.title, name, figure), engine_tip(engine))
         chart.set_data(*subject.series(engine.series), subject.now_s, subject.now_utc_s)
 
     def _picked(self, slot: int, series: str) -> None:
@@ -197,9 +197,12 @@ class EnginePanel:
 
 
 def spoken(title: str, name: str, figure: str) -> str:
-    """What a screen reader says about a chart: ``GPU 0 Compute 87 percent``."""
+    """What a screen reader says about a chart: ``GPU 0 Compute 87 percent``, ``GPU 0 Power 403 of 450 W``."""
+    used, slash, rest = figure.partition(" / ")
     if figure == formatters.DASH:
         figure = _("no value")
     elif figure.endswith(" %"):
         figure = _("{number} percent").format(number=figure.removesuffix(" %"))
-    return f"{title} {name} {figure}"
+    elif slash:
+        figure = _("{size} of {total}").format(size=used, total=rest)
+    return " ".join(part for part in (title, name, figure) if part)

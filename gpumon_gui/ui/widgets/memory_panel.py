@@ -50,8 +50,9 @@ class MemoryPanel:
             chart.set_top(limit)
             chart.set_span(subject.span_s)
             chart.set_dimmed(subject.dimmed)
-            chart.set_texts(_(label), figure, spoken(subject.title, _(label), figure))
-            chart.caption.set_tip(formatters.value_tip(used, subject.value(used)))
+            tip = formatters.value_tip(used, subject.value(used))
+            chart.set_texts(_(label), figure, spoken(subject.title, _(label), figure), tip)
+            chart.caption.set_tip(tip)
             chart.set_data(times, values, subject.now_s, subject.now_utc_s)
 
     def retranslate(self) -> None:
