@@ -13,7 +13,7 @@ import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QScrollArea
+from PySide6.QtWidgets import QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
@@ -278,6 +278,31 @@ def test_each_chart_says_its_value_in_words_and_its_counter(page: PerformancePag
     assert spoken[0] == "GPU 0 GPU-Util (NVML) 87 percent"
     assert spoken[4] == "GPU 0 Dedicated GPU memory 61.2 of 140.0 GB"
     assert all("Source: NVML" in chart.accessibleDescription() for chart in charts)
+
+
+def test_the_keyboard_walks_over_figures_and_gauges_which_name_their_counter(
+    page: PerformancePage, feed: Feed, qtbot: QtBot
+) -> None:
+    feed.push(make_sample(1))
+    page.refresh()
+    page.activateWindow()
+    for part, first, second in (
+        (page.numbers, "Utilization · GPU-Util 87 percent", "Dedicated GPU memory 61.2 of 140.0 GB"),
+        (page.gauges, page.gauges.cards[0].label.text + " 87 percent", ""),
+    ):
+        stops = [w for w in part.findChildren(QWidget) if w.focusPolicy() & Qt.FocusPolicy.TabFocus and w.isVisible()]
+        assert len(stops) == 1  # one stop of Tab, however many figures there are
+        assert stops[0].accessibleName() == first
+        assert "Source: NVML" in stops[0].accessibleDescription()
+        assert "Source: NVML" in stops[0].whatsThis()
+        stops[0].setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(stops[0], Qt.Key.Key_Right)
+        now = page.focusWidget()
+        assert now is not None
+        assert now is not stops[0]
+        assert not second or now.accessibleName() == second
+        QTest.keyClick(now, Qt.Key.Key_Left)
+        assert page.focusWidget() is stops[0]
 
 
 def test_the_context_menu_copies_and_leads_on(page: PerformancePage, feed: Feed, qtbot: QtBot) -> None:

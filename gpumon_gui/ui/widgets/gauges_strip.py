@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
@@ -13,7 +13,10 @@ from gpumon_gui.core.model import DeviceState
 from gpumon_gui.core.values import number
 from gpumon_gui.telemetry.derive.gauges import WINDOW_S, Gauge, Level, Verdict, gauges, verdict
 from gpumon_gui.ui import formatters
-from gpumon_gui.ui.theme import XS, M, S, Series, Text, Theme
+from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
+from gpumon_gui.ui.tips import plain
+from gpumon_gui.ui.widgets.arrow_focus import ArrowFocus
+from gpumon_gui.ui.widgets.engine_panel import spoken
 from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
 from gpumon_gui.ui.widgets.section import Card, Mark, set_text, wrapped
 from gpumon_gui.ui.widgets.subject import Subject
@@ -91,10 +94,29 @@ class GaugeCard(Card):
             tip = formatters.value_tip(gauge.metric, gauge.value)
         self.figure.set_text(figure)
         self.figure.set_tip(tip)
+        self.set_told(spoken("", self.label.text, figure), f"{tip}\n{_(gauge.measures)}")
         self.label.set_tip(tip)
         self.figure.set_dimmed(dimmed or number(gauge.value) is None)
         self.bar.show_share(number(gauge.value), dimmed)
         set_text(self.measures, _(gauge.measures))
+
+    def set_told(self, name: str, about: str) -> None:
+        """What a screen reader says, and what it adds."""
+        if name != self.accessibleName():
+            self.setAccessibleName(name)
+        if about != self.accessibleDescription():
+            self.setAccessibleDescription(about)
+            self.setWhatsThis(plain(about))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """A ring with the focus."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(2.5, 2.5, -2.5, -2.5), RADIUS - 2, RADIUS - 2)
+            painter.end()
 
 
 class AbsenceCard(QWidget):
@@ -130,6 +152,7 @@ class GaugesStrip(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.cards = [GaugeCard(theme) for _n in range(5)]
+        self._keys = ArrowFocus(self.cards, self)
         self._mark = Mark(theme, self)
         self._sentence = wrapped(theme, parent=self)
         # Room for two lines, so that nothing jumps when the verdict changes.
@@ -177,6 +200,7 @@ class GaugesStrip(QWidget):
                 card.show_gauge(gauge, subject.dimmed)
             else:
                 missing.append(gauge)
+        self._keys.settle()
         self._absent.say(absences(missing))
         if subject.dimmed and subject.device.state is DeviceState.OK:
             self._mark.set_kind(_MARKS[Level.UNKNOWN])

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gpumon_gui.core.identity import parse_pci_address
@@ -19,7 +20,9 @@ from gpumon_gui.telemetry.derive.gauges import power_limit
 from gpumon_gui.telemetry.provenance import source_name
 from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.theme import L, M, Text, Theme
-from gpumon_gui.ui.widgets.engine_panel import engine_tip
+from gpumon_gui.ui.tips import plain
+from gpumon_gui.ui.widgets.arrow_focus import ArrowFocus
+from gpumon_gui.ui.widgets.engine_panel import engine_tip, spoken
 from gpumon_gui.ui.widgets.responsive_grid import ResponsiveGrid
 from gpumon_gui.ui.widgets.subject import Subject
 from gpumon_gui.ui.widgets.text import FixedLabel
@@ -43,10 +46,11 @@ class NumberCell(QWidget):
 
     def __init__(self, theme: Theme, role: Text, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._theme = theme
         self.caption = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.figure = FixedLabel(theme, role, parent=self)
         box = QVBoxLayout(self)
-        box.setContentsMargins(0, 0, 0, 0)
+        box.setContentsMargins(0, 0, 0, 2)  # below: the line that marks the focus
         box.setSpacing(1)
         box.addWidget(self.caption)
         box.addWidget(self.figure)
@@ -58,6 +62,19 @@ class NumberCell(QWidget):
         self.figure.set_text(shown.text)
         self.figure.set_tip(shown.tip)
         self.figure.set_dimmed(dimmed)
+        name = spoken("", shown.caption, shown.text)
+        if name != self.accessibleName():
+            self.setAccessibleName(name)
+        if shown.tip != self.accessibleDescription():
+            self.setAccessibleDescription(shown.tip)
+            self.setWhatsThis(plain(shown.tip))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Underlined with the focus."""
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.fillRect(0, self.height() - 2, self.width(), 2, QColor(self._theme.colours.accent))
+            painter.end()
 
 
 class NumbersGrid(QWidget):
@@ -67,6 +84,7 @@ class NumbersGrid(QWidget):
         super().__init__(parent)
         role = Text.VALUE if large else Text.BODY
         self._cells = [(cell, NumberCell(theme, role)) for cell in (_LARGE if large else _SMALL)]
+        self._keys = ArrowFocus([widget for _cell, widget in self._cells], self)
         self._folded = FixedLabel(theme, Text.CAPTION, muted=True)
         self._folded.setVisible(not large)
         box = QVBoxLayout(self)
@@ -93,6 +111,7 @@ class NumbersGrid(QWidget):
                 widget.say(shown, subject.dimmed)
             else:
                 missing.append(shown.caption)
+        self._keys.settle()
         count = len(missing)
         line = ngettext(
             "{count} more figure is not offered by this device",
