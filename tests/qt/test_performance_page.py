@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import shiboken6
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
@@ -22,6 +22,7 @@ from gpumon_gui.core.model import DeviceState, SourceHealth, SourceState
 from gpumon_gui.core.values import Missing, Reading, Reason
 from gpumon_gui.ui.pages.performance import PerformancePage
 from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.numbers_grid import NumberCell
 from tests.qt.samples import (
     GIB,
     device_key,
@@ -303,6 +304,22 @@ def test_the_keyboard_walks_over_figures_and_gauges_which_name_their_counter(
         assert not second or now.accessibleName() == second
         QTest.keyClick(now, Qt.Key.Key_Left)
         assert page.focusWidget() is stops[0]
+
+
+@pytest.mark.parametrize("width", [660, 720, 852, 930, 1100, 1400])
+def test_no_caption_is_cut_at_any_width(page: PerformancePage, feed: Feed, width: int) -> None:
+    page.resize(width, 900)
+    shared = device_values(shared_used_bytes=Reading(100.2 * GIB, "pdh"), shared_total_bytes=Reading(128 * GIB, "pdh"))
+    for number in (1, 2):  # laid out, and told again
+        feed.push(make_sample(number, devices=(make_device(values=shared),)))
+        page.refresh()
+        QApplication.processEvents()
+    captions = [chart.caption for chart in page.memory.charts]
+    captions += [cell.caption for cell in page.numbers.findChildren(NumberCell)]
+    shown = [caption for caption in captions if caption.isVisible()]
+    assert len(shown) >= 7
+    for caption in shown:
+        assert QFontMetrics(caption.font()).horizontalAdvance(caption.text) <= caption.width(), caption.text
 
 
 def test_the_context_menu_copies_and_leads_on(page: PerformancePage, feed: Feed, qtbot: QtBot) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QToolTip, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
@@ -150,6 +150,11 @@ class TimeChart(QWidget):
         if about != self._about:
             self._about = about
             self._explain_keys()
+
+    def has_room(self, caption: str) -> bool:
+        """Whether a caption stands whole beside the figure."""
+        room = self.width() - self.figure.sizeHint().width() - S
+        return QFontMetrics(self.caption.font()).horizontalAdvance(caption) <= room
 
     @property
     def cursor_utc_s(self) -> float | None:

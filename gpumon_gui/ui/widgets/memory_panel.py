@@ -18,8 +18,20 @@ from gpumon_gui.ui.widgets.subject import Subject
 #: Upper ends of the axis where the device has no limit to show, bytes.
 _STEPS = tuple(float(formatters.GIB * size) for size in (0.25, 0.5, 1, 2, 4, 8, 16, 32, 64, 128))
 _CHARTS = (
-    (N_("Dedicated GPU memory"), "memory_used_bytes", "memory_total_bytes", Series.MEMORY),
-    (N_("Shared GPU memory"), "shared_used_bytes", "shared_total_bytes", Series.SHARED),
+    (
+        N_("Dedicated GPU memory"),
+        (N_("Dedicated memory"), N_("Dedicated")),
+        "memory_used_bytes",
+        "memory_total_bytes",
+        Series.MEMORY,
+    ),
+    (
+        N_("Shared GPU memory"),
+        (N_("Shared memory"), N_("Shared")),
+        "shared_used_bytes",
+        "shared_total_bytes",
+        Series.SHARED,
+    ),
 )
 
 
@@ -34,7 +46,7 @@ class MemoryPanel:
 
     def show_subject(self, subject: Subject) -> None:
         """Draw the newest past of a device."""
-        for chart, (label, used, total, _series) in zip(self.charts, _CHARTS, strict=True):
+        for chart, (label, shorter, used, total, _series) in zip(self.charts, _CHARTS, strict=True):
             offered = subject.offered(used)
             if chart.isHidden() == offered:
                 chart.setVisible(offered)
@@ -51,7 +63,9 @@ class MemoryPanel:
             chart.set_span(subject.span_s)
             chart.set_dimmed(subject.dimmed)
             tip = formatters.value_tip(used, subject.value(used))
-            chart.set_texts(_(label), figure, spoken(subject.title, _(label), figure), tip)
+            names = [_(name) for name in (label, *shorter)]
+            caption = next((name for name in names if chart.has_room(name)), names[-1])
+            chart.set_texts(caption, figure, spoken(subject.title, _(label), figure), tip)
             chart.caption.set_tip(tip)
             chart.set_data(times, values, subject.now_s, subject.now_utc_s)
 

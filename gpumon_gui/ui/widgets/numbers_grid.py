@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from gpumon_gui.core.identity import parse_pci_address
@@ -90,8 +90,9 @@ class NumbersGrid(QWidget):
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(M)
+        widest = QFontMetrics(theme.font(Text.CAPTION)).horizontalAdvance("Dedicated GPU memory")
         grid = (
-            ResponsiveGrid(118, (2, 3, 4, 5, 6), L, M, share=True)
+            ResponsiveGrid(max(118, widest + 2), (2, 3, 4, 5, 6), L, M, share=True)
             if large
             else ResponsiveGrid(190, tuple(range(2, 9)), L, M)
         )
