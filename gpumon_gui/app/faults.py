@@ -17,6 +17,7 @@ from gpumon_gui import __version__
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.redact import Private, redact_text
 from gpumon_gui.ui.open_location import offer_log
+from gpumon_gui.ui.widgets.questions import set_sign
 
 _log = logging.getLogger("gpumon.faults")
 
@@ -65,7 +66,6 @@ class Faults(QObject):
             return
         self._has_told = True
         box = QMessageBox(self._window)
-        box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle("GPUMon")
         box.setText(_("An internal fault in GPUMon; please report it."))
         box.setInformativeText(_("The program goes on. Further faults are only logged."))
@@ -77,6 +77,7 @@ class Faults(QObject):
         self._copy.clicked.connect(self._on_copy)
         offer_log(box, self._log)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Close))
+        set_sign(box)
         self._details = box.detailedText()
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()

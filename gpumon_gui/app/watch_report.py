@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, QStandardPaths, Qt, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject, QStandardPaths, Slot
 
 from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Saved
 from gpumon_gui.bridge.watching import Watched
@@ -19,6 +18,7 @@ from gpumon_gui.diagnosis.report.saving import FORMATS
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.message_bar import Tone
+from gpumon_gui.ui.widgets.questions import file_dialog
 
 
 def result_of(watched: Watched, verdict: Verdict) -> Result:
@@ -66,11 +66,9 @@ class WatchReport(QObject):
         self._result = result_of(watched, watched.verdict)
         folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or "."
         name = f"gpumon-watch-{watched.program.pid}{FORMATS[0]}"
-        dialog = QFileDialog(self._window, _("Save report"), str(Path(folder) / name))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = file_dialog(self._window, _("Save report"), str(Path(folder) / name), saves=True)
         dialog.setDefaultSuffix(FORMATS[0].removeprefix("."))
         dialog.setNameFilters([f"{suffix.removeprefix('.').upper()} (*{suffix})" for suffix in FORMATS])
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.save_as)
         dialog.open()
 

@@ -60,6 +60,11 @@ def set_language(name: str | None) -> str:
     return wanted
 
 
+def is_of_system() -> bool:
+    """Whether the language in use is the one that the system's own dialogs speak (or would be, had it a catalogue)."""
+    return language() == _supported(system_language())
+
+
 def locale_root() -> Path:
     """The folder that holds ``<language>/LC_MESSAGES/gpumon.mo``."""
     return resource_root() / "locale"

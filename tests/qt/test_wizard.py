@@ -33,11 +33,14 @@ from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.proof.run import NoInstruments
 from gpumon_gui.diagnosis.recorded_gateway import RecordedGateway
 from gpumon_gui.diagnosis.report import text
+from gpumon_gui.diagnosis.report.words import HELP as HELP_PARTS
+from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.help_page import HelpPage
 from gpumon_gui.ui.widgets.section import Card
 from gpumon_gui.ui.wizard.findings_page import folded
 from gpumon_gui.ui.wizard.given_box import MOST_SHOWN
@@ -248,8 +251,18 @@ def test_commands_are_copied_exactly_and_each_finding_has_its_page(desk: Desk, m
     desk.click(card.help_button)
     assert wizard.page == HELP
     assert "How it is decided" in wizard.help.text
+    assert wizard.help.title.text() == card.finding["title"]
     desk.key(Qt.Key.Key_Escape)
     assert wizard.page == FINDINGS
+
+
+def test_every_rule_has_its_page(qtbot: QtBot) -> None:
+    page = HelpPage(Theme())
+    qtbot.addWidget(page)
+    for rule in RULES:
+        page.show_rule(rule.code, lambda: "Its title")
+        assert page.title.text() == "Its title", rule.code
+        assert all(page._texts[name].text() for name, _title in HELP_PARTS), rule.code
 
 
 def test_what_could_not_be_judged_is_on_show_with_what_was_missing(desk: Desk) -> None:

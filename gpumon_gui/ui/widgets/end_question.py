@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from gpumon_gui.bridge.tasks import EndOutcome, EndRequest, EndResult, EndTasks
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.widgets.questions import set_sign
 
 
 class EndQuestion(QObject):
@@ -42,13 +43,13 @@ class EndQuestion(QObject):
 
     def _ask(self, request: EndRequest, question: str, detail: str, button: str) -> None:
         box = QMessageBox(self._page)
-        box.setIcon(QMessageBox.Icon.Warning)
         box.setWindowTitle(_("End task"))
         box.setText(question)
         box.setInformativeText(detail)
         box.setTextFormat(Qt.TextFormat.PlainText)
         accept = box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
         box.setDefaultButton(box.addButton(QMessageBox.StandardButton.Cancel))
+        set_sign(box)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.question = box
 

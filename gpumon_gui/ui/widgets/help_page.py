@@ -3,6 +3,8 @@ Must not know: any one rule, who asks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QDialog, QLabel, QVBoxLayout, QWidget
@@ -13,6 +15,7 @@ from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.fields import Framed
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import set_text, wrapped
 from gpumon_gui.ui.widgets.tab_order import put_behind
@@ -32,10 +35,14 @@ class HelpPage(QWidget):
         column = content.column
         column.setContentsMargins(L, S, L, XL)
         column.setSpacing(S)
+        self._title_of: Callable[[], str] = str
+        self.title = wrapped(theme, Text.SUBTITLE, parent=content)
+        column.addWidget(self.title)
         self._code = QLabel(content)
         self._code.setFont(theme.font(Text.CAPTION))
         self._code.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         column.addWidget(self._code)
+        column.addSpacing(S)
         self._titles: dict[str, QLabel] = {}
         self._texts: dict[str, QLabel] = {}
         for name, _title in HELP:
@@ -56,8 +63,8 @@ class HelpPage(QWidget):
         self.area.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.area.setWidget(content)
         outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.addWidget(self.area)
+        outer.setContentsMargins(S, 0, S, 0)
+        outer.addWidget(Framed(theme, self.area, self))
         self.setFocusProxy(self.area)
 
     @property
@@ -65,8 +72,9 @@ class HelpPage(QWidget):
         """Everything it says."""
         return "\n".join(f"{self._titles[name].text()}\n{self._texts[name].text()}" for name, _title in HELP)
 
-    def show_rule(self, code: str) -> None:
-        """Show the page of a code; KeyError for an unknown one."""
+    def show_rule(self, code: str, title: Callable[[], str] = str) -> None:
+        """Show the page of a code under the finding's title (in the language on show); KeyError for an unknown one."""
+        self._title_of = title
         self._rule = {rule.code: rule for rule in RULES}[code]
         self.retranslate()
         self.area.verticalScrollBar().setValue(0)
@@ -79,10 +87,12 @@ class HelpPage(QWidget):
         set_text(self._links_title, _("Read more"))
         if self._rule is None:
             return
+        set_text(self.title, self._title_of())
+        self.title.setVisible(bool(self.title.text()))
         self._code.setText(self._rule.code)
         for name, _title in HELP:
             set_text(self._texts[name], _(getattr(self._rule.help, name)))
-        self.area.setAccessibleName(self.text)
+        self.area.setAccessibleName("\n".join(part for part in (self.title.text(), self.text) if part))
         while (item := self._links.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
@@ -123,10 +133,10 @@ class HelpWindow(QDialog):
         self.page.retranslate()
 
 
-def show_help(theme: Theme, code: str, parent: QWidget) -> None:
+def show_help(theme: Theme, code: str, parent: QWidget, title: Callable[[], str] = str) -> None:
     """Show the page of a code beside ``parent``, in the window that is open already if there is one."""
     window = parent.findChild(HelpWindow) or HelpWindow(theme, parent)
-    window.page.show_rule(code)
+    window.page.show_rule(code, title)
     window.show()
     window.raise_()
     window.activateWindow()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QStandardPaths, Qt
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtCore import QStandardPaths
+from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.bridge.history_reader import ExportForm
 from gpumon_gui.core.messages import _
@@ -19,11 +19,10 @@ def ask_for_file(parent: QWidget, form: ExportForm, slot: Any) -> None:
     folder = QStandardPaths.writableLocation(
         place.PicturesLocation if form is ExportForm.PNG else place.DocumentsLocation
     )
-    dialog = QFileDialog(parent, _("Export the history"), str(Path(folder or ".") / f"gpumon-history.{form.value}"))
-    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    file = str(Path(folder or ".") / f"gpumon-history.{form.value}")
+    dialog = questions.file_dialog(parent, _("Export the history"), file, saves=True)
     dialog.setDefaultSuffix(form.value)
     dialog.setNameFilter(f"{form.name} (*.{form.value})")
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.fileSelected.connect(slot)
     dialog.open()
 

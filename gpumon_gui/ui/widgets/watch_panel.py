@@ -7,6 +7,7 @@ program runs, so only what differs is written, and nothing moves below the reade
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
@@ -434,7 +435,13 @@ class WatchPanel(QWidget):
 
     @Slot(str)
     def _on_help(self, code: str) -> None:
-        show_help(self._theme, code, self)
+        show_help(self._theme, code, self, partial(self._title_of, code))
+
+    def _title_of(self, code: str) -> str:
+        watched = self.watched()
+        verdict = watched.verdict if watched is not None else None
+        findings = () if verdict is None else verdict.behaviour.diagnosis.findings
+        return next((_(one.title).format(**one.values) for one in findings if one.code == code), "")
 
     @Slot(QAction)
     def _on_menu(self, action: QAction) -> None:

@@ -95,6 +95,11 @@ class FindingsPage(QWidget):
         """The verdicts and how many findings there are, for who does not see them."""
         return ". ".join([*(banner.text.split("\n")[0].rstrip(".") for banner in self.banners), self._count])
 
+    def title_of(self, code: str) -> str:
+        """The title of the finding with that code, in the language on show."""
+        findings = () if self.result is None else self.result.diagnosis.findings
+        return next((_(one.title).format(**one.values) for one in findings if one.code == code), "")
+
     def focus_first(self, reason: Qt.FocusReason) -> None:
         """Put the focus on the first finding."""
         first = next(iter([*self.gone, *self.cards, *self.groups.values()]), None)

@@ -18,6 +18,7 @@ from gpumon_gui.diagnosis.given import Given
 from gpumon_gui.ui.theme import RADIUS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import Framed
+from gpumon_gui.ui.widgets.questions import file_dialog
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 from gpumon_gui.ui.widgets.tab_order import put_behind
@@ -219,9 +220,8 @@ class GivenBox(Card):
 
     @Slot()
     def _on_add(self) -> None:
-        dialog = QFileDialog(self, _("Files to judge"))
+        dialog = file_dialog(self, _("Files to judge"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.filesSelected.connect(self._on_files)
         dialog.open()
 

@@ -4,11 +4,12 @@ Must not know: what the pages show, where results are kept."""
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, QStandardPaths, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QFileDialog, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Preview, Saved, with_report
 from gpumon_gui.bridge.diagnosis_job import DiagnosisJob, Environments, Outcome
@@ -23,6 +24,7 @@ from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.help_page import HelpPage
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.widgets.questions import file_dialog
 from gpumon_gui.ui.wizard.choose_page import ChoosePage
 from gpumon_gui.ui.wizard.findings_page import FindingsPage
 from gpumon_gui.ui.wizard.report_page import ReportPage
@@ -232,7 +234,7 @@ class Wizard(QWidget):
 
     @Slot(str)
     def _on_help(self, code: str) -> None:
-        self.help.show_rule(code)
+        self.help.show_rule(code, partial(self.findings.title_of, code))
         self._show(HELP)
 
     @Slot()
@@ -277,11 +279,9 @@ class Wizard(QWidget):
     def _ask_file(self) -> None:
         folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or "."
         suffix = self.report.suffix
-        dialog = QFileDialog(self, _("Save report"), str(Path(folder) / f"gpumon-report{suffix}"))
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog = file_dialog(self, _("Save report"), str(Path(folder) / f"gpumon-report{suffix}"), saves=True)
         dialog.setDefaultSuffix(suffix.removeprefix("."))
         dialog.setNameFilter(f"{suffix.removeprefix('.').upper()} (*{suffix})")
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.fileSelected.connect(self.save_as)
         dialog.open()
 
