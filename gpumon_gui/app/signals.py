@@ -1,4 +1,4 @@
-"""Knows: how SIGINT and SIGTERM reach Qt's event loop. Must not know: what they end.
+"""Knows: how the signals that end a program reach Qt's event loop. Must not know: what they end.
 
 Python runs its signal handlers between two instructions of Python code, and an idle Qt loop executes none: the signal
 also writes to a socket that the loop watches.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import sys
 from types import FrameType
 
 from PySide6.QtCore import QObject, QSocketNotifier, Signal, Slot
@@ -30,7 +31,7 @@ class EndSignals(QObject):
         self._notifier = QSocketNotifier(self._ours.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_activated)
         self._old_fd = signal.set_wakeup_fd(self._theirs.fileno(), warn_on_full_buffer=False)
-        self._old = {number: signal.signal(number, _ignore) for number in (signal.SIGINT, signal.SIGTERM)}
+        self._old = {number: signal.signal(number, _ignore) for number in _ending()}
 
     def close(self) -> None:
         """Give the signals back."""
@@ -47,8 +48,16 @@ class EndSignals(QObject):
             numbers = self._ours.recv(64)
         except OSError:
             return
-        if any(number in (signal.SIGINT, signal.SIGTERM) for number in numbers):
+        if any(number in self._old for number in numbers):
             self.received.emit()
+
+
+def _ending() -> list[int]:
+    """Ctrl+C, a polite end and the end of the terminal, unless that is ignored (nohup)."""
+    numbers: list[int] = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+        numbers.append(signal.SIGHUP)
+    return numbers
 
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:

@@ -5,6 +5,7 @@ A home folder can be on a network, and a report is made over many texts: neither
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,9 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from gpumon_gui.bridge.worker import LoopThread, Worker, fault_text
 from gpumon_gui.core.clock import Instant
-from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.errors import GpumonError, OutputFailed
+from gpumon_gui.core.files import shown
+from gpumon_gui.core.messages import _
 from gpumon_gui.core.redact import Private, Replaced
 
 if TYPE_CHECKING:
@@ -59,6 +62,7 @@ class _Task:
     file: Path | None = None
     suffix: str = ""
     private: Private | None = None
+    is_asked: bool = True  #: a person agreed to write over what is there
 
 
 #: Tasks that are done also when nobody waits for them any more.
@@ -144,6 +148,8 @@ class _Clerk(Worker):
 
         assert task.result is not None
         assert task.file is not None
+        if not task.is_asked and os.path.lexists(task.file):
+            raise OutputFailed(_("{path}: is there already and was left alone.").format(path=shown(task.file)))
         saving.save(task.file, _made(task.result, task.private, None))
         self.saved.emit(Saved(task.result, task.file))
         self.tasks.appendleft(replace(task, name="note"))
@@ -217,9 +223,10 @@ class DiagnosisFiles(QObject):
         """Make the report as it would be written with this suffix."""
         self._send(_Task("preview", result, suffix=suffix, private=self._private))
 
-    def save(self, result: Result, file: Path) -> None:
-        """Write the report, in the form that the name ends in."""
-        self._send(_Task("save", result, file, private=self._private))
+    def save(self, result: Result, file: Path, *, is_asked: bool = True) -> None:
+        """Write the report, in the form that the name ends in. ``is_asked`` False: nobody agreed to write over a file
+        of that name."""
+        self._send(_Task("save", result, file, private=self._private, is_asked=is_asked))
 
     def close(self) -> bool:
         """End the thread after what is to be written; False when the file system does not answer."""

@@ -17,7 +17,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from gpumon_gui.bridge.worker import LoopThread, Worker, fault_text
 from gpumon_gui.core.clock import SystemClock
-from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.errors import GpumonError, UnreadableInput
+from gpumon_gui.core.files import check_regular_file
 
 if TYPE_CHECKING:
     from gpumon_gui.diagnosis.ask import Ask, Result
@@ -167,6 +168,7 @@ class _Sorter(Worker):
     """Looks at some files, once."""
 
     told = Signal(object, str)
+    refused = Signal(object, str)
     done = Signal()
 
     def __init__(self, paths: tuple[Path, ...]) -> None:
@@ -179,7 +181,12 @@ class _Sorter(Worker):
         for path in self._paths:
             if self.stop_event.is_set():
                 break
-            self.told.emit(path, file_kind(path))
+            try:
+                if not path.is_dir():
+                    check_regular_file(path)  # a pipe or a device would be read without end
+                self.told.emit(path, file_kind(path))
+            except UnreadableInput as error:
+                self.refused.emit(path, str(error))
         self.done.emit()
 
 
@@ -195,6 +202,7 @@ class DiagnosisJob(QObject):
         ended(object): an :class:`Outcome`; exactly one for each check.
         settled(): nothing runs any more of the checks that ended while their last step still ran.
         file_sorted(object, str): a path given to :meth:`sort` and what it most likely is.
+        file_refused(object, str): such a path and one line on why it cannot be read.
     """
 
     prepared = Signal()
@@ -203,6 +211,7 @@ class DiagnosisJob(QObject):
     ended = Signal(object)
     settled = Signal()
     file_sorted = Signal(object, str)
+    file_refused = Signal(object, str)
     _ordered = Signal(object)
 
     def __init__(
@@ -249,6 +258,7 @@ class DiagnosisJob(QObject):
         sorter = _Sorter(paths)
         queued = Qt.ConnectionType.QueuedConnection
         sorter.told.connect(self.file_sorted, queued)
+        sorter.refused.connect(self.file_refused, queued)
         sorter.done.connect(self._on_sorted, queued)
         thread = LoopThread(sorter, "gpumon-files")
         thread.start()

@@ -17,6 +17,7 @@ from typing import Final
 
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import GpumonError
+from gpumon_gui.core.files import read_start
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis.again import narrowed, spliced
 from gpumon_gui.diagnosis.ask import Ask, Proving, Result
@@ -229,8 +230,7 @@ def file_kind(path: Path) -> str:
 def _is_facts(path: Path) -> bool:
     """By the schema near the beginning."""
     try:
-        with path.open("rb") as stream:
-            head = stream.read(4096)
+        head = read_start(path, 4096)
     except (OSError, ValueError):
         return False
     return b"gpumon-facts/" in head or b"gpumon-report/" in head

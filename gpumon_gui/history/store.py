@@ -439,7 +439,8 @@ class HistoryStore:
 
     def _newest(self) -> int | None:
         with writing(self.path):
-            row = self._connection.execute("SELECT max(last_s) FROM device").fetchone()
+            # SQLite keeps any type in any column.
+            row = self._connection.execute("SELECT max(last_s) FROM device WHERE typeof(last_s) = 'integer'").fetchone()
         return None if row[0] is None else int(row[0])
 
     def _pragma(self, name: str) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol
 
 from gpumon_gui.core.errors import OutputFailed
-from gpumon_gui.core.files import cannot_write, strerror
+from gpumon_gui.core.files import cannot_write, read_start, strerror
 from gpumon_gui.core.messages import _
 from gpumon_gui.system.user_registry import UserRegistry, WindowsUserRegistry
 
@@ -25,6 +25,8 @@ RUN = r"Software\Microsoft\Windows\CurrentVersion\Run"
 APPROVED = r"Software\Microsoft\Windows\CurrentVersion\Explorer\StartupApproved\Run"
 NAME = "GPUMon"
 FILE_NAME = "gpumon.desktop"
+#: Far more than a desktop entry has.
+_MOST_BYTES = 64 << 10
 _OFF_BY_DESKTOP = ("hidden=true", "x-gnome-autostart-enabled=false")
 
 
@@ -85,7 +87,7 @@ class XdgAutostart:
 
     def state(self) -> StartState:
         try:
-            lines = self._file.read_text(encoding="utf-8", errors="replace").splitlines()
+            lines = read_start(self._file, _MOST_BYTES).decode("utf-8", "replace").splitlines()
         except OSError:
             return StartState.OFF
         if self._line not in lines:

@@ -165,8 +165,9 @@ def test_a_missing_qt_names_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows ends processes without asking them")
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_window_and_sampler(number: signal.Signals) -> None:
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_signal_ends_window_and_sampler(name: str) -> None:
+    number = signal.Signals[name]
     process = subprocess.Popen(
         [sys.executable, "-m", "gpumon_gui"],
         stdout=subprocess.PIPE,

@@ -3,8 +3,10 @@ saved report, a cancel in the middle, check again, what is given by file and cli
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -402,6 +404,7 @@ def slow_file(monkeypatch: pytest.MonkeyPatch) -> Iterator[SlowFile]:
 def test_a_file_that_takes_long_does_not_hold_a_cancel_up(desk: Desk, tmp_path: Path, slow_file: SlowFile) -> None:
     wizard = desk.open()
     desk.click(wizard.choose.none_button)
+    (tmp_path / "x.log").write_text("epoch 1")
     desk.give(tmp_path / "x.log")
     desk.click(wizard.next_button)
     desk.until(slow_file.is_read.is_set)
@@ -421,6 +424,7 @@ def test_what_a_cancelled_check_leaves_does_not_speak_into_the_next_one(
 ) -> None:
     wizard = desk.open()
     desk.click(wizard.choose.none_button)
+    (tmp_path / "x.log").write_text("epoch 1")
     desk.give(tmp_path / "x.log")
     desk.click(wizard.next_button)
     desk.until(slow_file.is_read.is_set)
@@ -587,6 +591,8 @@ def test_a_drive_that_does_not_answer_holds_nothing_up(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = Event()
+    for name in ("dead.json", "live.log"):
+        (tmp_path / name).write_text("{}")
 
     def kind(path: Path) -> str:
         assert path.name != "dead.json" or release.wait(20)
@@ -609,6 +615,29 @@ def test_a_drive_that_does_not_answer_holds_nothing_up(
     assert box.given.facts is None  # it was taken out
 
 
+def test_a_file_that_is_not_there_is_refused_at_once(desk: Desk, tmp_path: Path) -> None:
+    wizard = desk.open()
+    wizard.choose.given.add_files([tmp_path / "gone.log"])
+    desk.until(lambda: str(tmp_path / "gone.log") in wizard.message.text)
+    assert wizard.choose.given.is_empty
+
+
+def _says(wizard: Wizard, text: str) -> bool:
+    return wizard.message.text == text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="devices and pipes of POSIX")
+def test_what_never_ends_is_refused_with_one_line(desk: Desk, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.json")
+    (tmp_path / "zero.log").symlink_to("/dev/zero")
+    wizard = desk.open()
+    for name in ("pipe.json", "zero.log"):
+        wizard.choose.given.add_files([tmp_path / name])
+        text = f"{tmp_path / name}: is not a regular file."
+        desk.until(partial(_says, wizard, text))
+        assert wizard.choose.given.is_empty
+
+
 def test_a_large_paste_is_kept_and_not_laid_out(desk: Desk) -> None:
     wizard = desk.open()
     desk.click(wizard.choose.none_button)
@@ -625,7 +654,9 @@ def test_a_file_that_cannot_be_read_is_told_where_it_was_given(desk: Desk, tmp_p
     wizard = desk.open()
     desk.click(wizard.choose.none_button)
     missing = tmp_path / "gone.log"
+    missing.write_text("epoch 1")
     desk.give(missing)
+    missing.unlink()
     desk.click(wizard.next_button)
     desk.until(lambda: wizard.message.text != "")
     assert wizard.page == CHOOSE
@@ -676,6 +707,18 @@ def test_the_preview_says_what_is_replaced(desk: Desk, suffix: str, tmp_path: Pa
     if suffix != ".html":
         assert written == shown
     assert "/opt/torch" not in written
+
+
+def test_a_name_that_nobody_was_asked_about_is_not_written_over(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "r.txt.html").write_text("mine")
+    wizard = desk.checked()
+    desk.click(wizard.next_button)
+    wizard.save_as(str(tmp_path / "r.txt"))
+    desk.until(lambda: wizard.report.message.text != "")
+    assert str(tmp_path / "r.txt.html") in wizard.report.message.text
+    assert (tmp_path / "r.txt.html").read_text() == "mine"
+    wizard.save_as(str(tmp_path / "r.txt.html"))  # the dialog asked
+    desk.until(lambda: (tmp_path / "r.txt.html").read_text() != "mine")
 
 
 def test_a_report_that_cannot_be_written_is_told(desk: Desk, tmp_path: Path) -> None:

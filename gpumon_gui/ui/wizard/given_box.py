@@ -145,6 +145,13 @@ class GivenBox(Card):
         self._show_rows()
         self.files_added.emit(tuple(paths))
 
+    def refuse(self, path: Path) -> bool:
+        """Drop a file that cannot be read; False when nobody waits for it any more."""
+        if path not in self._unsorted:
+            return False
+        self._remove("", path)
+        return True
+
     def set_kind(self, path: Path, kind: str) -> None:
         """What an added file is. It replaces another one of its kind, but for scripts."""
         if path not in self._unsorted:

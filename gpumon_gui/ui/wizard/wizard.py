@@ -256,6 +256,11 @@ class Wizard(QWidget):
     def _on_file_sorted(self, path: Path, kind: str) -> None:
         self.choose.given.set_kind(path, kind)
 
+    @Slot(object, str)
+    def _on_file_refused(self, path: Path, fault: str) -> None:
+        if self.choose.given.refuse(path):
+            self.message.say(fault, Tone.BAD)
+
     @Slot()
     def _on_choice(self) -> None:
         if self.page == CHOOSE:
@@ -291,9 +296,10 @@ class Wizard(QWidget):
         if self.findings.result is None:
             return
         file = Path(name)
-        if file.suffix.lower() != self.report.suffix:
+        is_asked = file.suffix.lower() == self.report.suffix  # the dialog asked about the name it knows
+        if not is_asked:
             file = file.with_name(file.name + self.report.suffix)
-        self._files.save(self.findings.result, file)
+        self._files.save(self.findings.result, file, is_asked=is_asked)
 
     @Slot(object)
     def _on_saved(self, saved: Saved) -> None:
@@ -343,6 +349,7 @@ class Wizard(QWidget):
         self._job.ended.connect(self._on_ended)
         self._job.settled.connect(self._on_settled)
         self._job.file_sorted.connect(self._on_file_sorted)
+        self._job.file_refused.connect(self._on_file_refused)
         self._files.previewed.connect(self._on_previewed)
         self._files.saved.connect(self._on_saved)
         self.choose.changed.connect(self._on_choice)
