@@ -289,3 +289,14 @@ def test_an_older_file_of_ours_with_a_missing_table_is_damage(path: Path) -> Non
     with pytest.raises(OutputFailed, match="no table roll") as caught:
         HistoryStore(path)
     assert caught.value.is_damage
+
+
+def test_a_column_of_another_type_does_not_stop_the_history(path: Path) -> None:
+    filled(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE device SET last_s = 'abc'")
+    connection.close()
+    store = HistoryStore(path)
+    assert store.newest_s is None
+    feed(store, range(START + 5000, START + 5010))
+    store.close()
