@@ -91,13 +91,13 @@ class ChoosePage(QWidget):
         self._is_filling = False
         self._headings: list[QLabel] = [self._heading() for _each in range(4)]
 
-        self.environments = EnvironmentList(theme, self)
-        self.environments.itemChanged.connect(self._on_ticked)
-        self._found = wrapped(theme, muted=True, parent=self)
         self.all_button = FlatButton(theme, "", "", self)
         self.none_button = FlatButton(theme, "", "", self)
         self.add_button = FlatButton(theme, "", "", self)
         self.again_button = FlatButton(theme, "", "", self)
+        self.environments = EnvironmentList(theme, self)
+        self.environments.itemChanged.connect(self._on_ticked)
+        self._found = wrapped(theme, muted=True, parent=self)
         self.all_button.clicked.connect(self._on_all)
         self.none_button.clicked.connect(self._on_none)
         self.add_button.clicked.connect(self._on_add)
