@@ -11,7 +11,7 @@ import pytest
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.formatters import read_fahrenheit
 from gpumon_gui.core.messages import _
-from gpumon_gui.core.model import DeviceState, ProcessPresence, Sample
+from gpumon_gui.core.model import DeviceState, ProcessPresence, Sample, SourceHealth, SourceState
 from gpumon_gui.core.values import Reading
 from gpumon_gui.diagnosis.alerts.alarm import Alarm
 from gpumon_gui.diagnosis.alerts.alert import Alert, Limits, Sign, State
@@ -180,6 +180,34 @@ def test_a_short_run_one_that_never_computed_and_one_missed_for_a_moment_are_no_
     assert kinds(ended(idle, 300, 7)) == []
     blink = [*ended(samples[:203], 200, 7), *samples[203:]]
     assert kinds(blink) == []
+
+
+def blind(samples: Sequence[Sample], kind: str) -> list[Sample]:
+    """Samples in which nothing can be seen of the GPU's processes."""
+    result = []
+    for sample in ended(samples, 0, 7):
+        (info,) = sample.inventory
+        info = replace(info, sources=("nvml", "drm"))
+        devices = dict(sample.devices)
+        health = [SourceHealth("nvml", SourceState.OK), SourceHealth("drm", SourceState.OK)]
+        if kind in ("lost", "not_answering"):
+            devices[info.key] = replace(devices[info.key], state=DeviceState(kind))
+        elif kind == "left out":
+            health[0] = SourceHealth("nvml", SourceState.NOT_ANSWERING)
+        else:
+            health[0] = SourceHealth("nvml", SourceState.FAILED)
+            del devices[info.key]
+        result.append(replace(sample, inventory=(info,), devices=devices, health=tuple(health)))
+    return result
+
+
+@pytest.mark.parametrize("kind", ["lost", "not_answering", "left out", "gone"])
+def test_a_run_that_cannot_be_seen_has_not_ended(kind: str) -> None:
+    samples = story([H200], [FULL], [TRAINING], seconds=420, hz=1)
+    unseen = [*samples[:200], *blind(samples[200:300], kind)]
+    assert "run_ended" not in kinds(unseen)
+    assert "run_ended" not in kinds([*unseen, *samples[300:]])
+    assert kinds([*unseen, *ended(samples, 300, 7)[300:]]).count("run_ended") == 1  # meanwhile it did
 
 
 def test_the_energy_of_a_shared_gpu_is_nobodys() -> None:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 
 from gpumon_gui.core.formatters import took
 from gpumon_gui.core.messages import N_, _
-from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample, UseKind
+from gpumon_gui.core.model import (
+    DeviceKey,
+    DeviceState,
+    ProcessPresence,
+    ProcessSample,
+    Sample,
+    SourceState,
+    UseKind,
+)
 from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
 from gpumon_gui.diagnosis.behaviour.energy import Energy
@@ -23,6 +31,8 @@ _BUSY = 0.01
 #: A process that is missing for so long has ended: a slow sweep may lose one for a moment.
 GONE_S = 5.0
 _WH = 3600.0
+_BLIND = (DeviceState.LOST, DeviceState.NOT_ANSWERING)
+_WORKING = (SourceState.OK, SourceState.SLOW, SourceState.RESTING)
 #: So much of a run was seen: its energy is that of the run.
 _WHOLE = 0.98
 
@@ -62,6 +72,9 @@ class RunEnded:
                 self._runs[process.pid, process.started_utc_s] = run
             self._follow(run, process, computing, sample)
         for identity, run in list(self._runs.items()):
+            if not _shows_processes(sample, run.devices):
+                run.last_s = sample.monotonic_s
+                continue
             if sample.monotonic_s - run.last_s < GONE_S:
                 continue
             del self._runs[identity]
@@ -89,6 +102,19 @@ class RunEnded:
                 run.computed = True  # nobody else can have been it
             run.shared = run.shared or not alone
         run.energy.add(sample, run.devices)
+
+
+def _shows_processes(sample: Sample, devices: set[DeviceKey]) -> bool:
+    """Whether a process that uses these devices would be in the sample. Who cannot be seen (the GPU is lost, its driver
+    does not answer) has not ended by that."""
+    health = {each.name: each.state for each in sample.health}
+    for key in devices:
+        device, info = sample.devices.get(key), sample.info(key)
+        if device is None or info is None or device.state in _BLIND:
+            return False
+        if any(health.get(source, SourceState.OK) not in _WORKING for source in info.sources):
+            return False
+    return True
 
 
 def _may_compute(process: ProcessSample) -> bool:
