@@ -222,7 +222,7 @@ def test_from_the_button_to_a_saved_report(desk: Desk, tmp_path: Path, machine: 
     assert ("NVIDIA driver", "this machine", "done") in [line[:3] for line in lines]
     assert any(line[0] == "PyTorch" and line[3].endswith(" s") for line in lines)
     claimed = [banner.text for banner in wizard.findings.banners if banner.verdict == "claimed"]
-    assert any("PyTorch in /opt/torch/.venv/bin/python" in text for text in claimed)
+    assert any("PyTorch in torch/.venv " in text for text in claimed)
     card = wizard.findings.cards[0]
     assert card.code == "cuda-visible-devices-hides-gpu"
     assert card.is_open  # the first cause needs no click
@@ -238,6 +238,10 @@ def test_from_the_button_to_a_saved_report(desk: Desk, tmp_path: Path, machine: 
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert written.lower().startswith("<!doctype html>")
     assert "/opt/torch" not in written
+    assert wizard.report.saved.isVisible()
+    assert wizard.report.saved.file == tmp_path / "report.html"
+    told = "Nothing of what is listed" in wizard.report.message.text
+    assert told == bool(wizard.report.replaced.topLevelItemCount())
 
 
 def test_commands_are_copied_exactly_and_each_finding_has_its_page(desk: Desk, machine: Machine) -> None:
@@ -256,6 +260,15 @@ def test_commands_are_copied_exactly_and_each_finding_has_its_page(desk: Desk, m
     assert wizard.help.title.text() == card.finding["title"]
     desk.key(Qt.Key.Key_Escape)
     assert wizard.page == FINDINGS
+
+
+def test_an_environment_is_called_by_its_name_and_its_path_is_in_the_tool_tip(desk: Desk) -> None:
+    page = desk.checked().findings
+    (path, name) = next(iter(page._names.items()))
+    said = [banner for banner in page.banners if name in banner.text]
+    assert said
+    assert all(path not in banner.text for banner in page.banners)
+    assert all(path in banner.toolTip() for banner in said)
 
 
 def test_every_rule_has_its_page(qtbot: QtBot) -> None:
@@ -557,6 +570,9 @@ def test_a_pasted_log_is_judged_alone(desk: Desk) -> None:
     assert wizard.findings.cards[0].code == "driver-too-old"
     evidence = found(wizard).findings[0].evidence[0]
     assert evidence.origin.line == 2
+    unknown = wizard.findings.groups["unknown"].head
+    assert unknown.text() == "Of other causes, what was given says too little"
+    assert unknown.accessibleName() == "Of other causes, what was given says too little, collapsed"
 
 
 def test_dropped_files_are_told_apart(desk: Desk, tmp_path: Path) -> None:

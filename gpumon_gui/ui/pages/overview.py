@@ -6,24 +6,23 @@ Made with the window: nothing of the diagnosis itself is loaded for it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QKeyEvent
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QListWidgetItem, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.ui import moments
-from gpumon_gui.ui.open_location import open_location
 from gpumon_gui.ui.theme import XL, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.accent_button import AccentButton
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.questions import ask_to_delete
 from gpumon_gui.ui.widgets.quiet_list import QuietList
+from gpumon_gui.ui.widgets.report_buttons import ReportButtons
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 from gpumon_gui.ui.widgets.tab_order import put_behind
 
@@ -230,23 +229,10 @@ class _ReportRow(QWidget):
         super().__init__(parent)
         label = wrapped(theme, Text.CAPTION, muted=True, parent=self)
         label.setText(_("Saved report: {file}").format(file=printable(str(file))))
-        show = FlatButton(theme, "", _("Open report"), self)
-        folder = FlatButton(theme, "", _("Open folder"), self)
-        show.clicked.connect(partial(_open, file))
-        folder.clicked.connect(partial(_folder, file))
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.addWidget(label, 1)
-        row.addWidget(show)
-        row.addWidget(folder)
-
-
-def _open(file: Path, *_checked: bool) -> None:
-    QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
-
-
-def _folder(file: Path, *_checked: bool) -> None:
-    open_location(file)
+        row.addWidget(ReportButtons(theme, self, file))
 
 
 def lines_of(result: Result) -> tuple[str, str]:

@@ -124,7 +124,7 @@ class GoneCard(Fold):
     def __init__(self, theme: Theme, title: str, subject: str, change: Change, parent: QWidget | None = None) -> None:
         super().__init__(theme, self._make_body, parent)
         self.change = change
-        self.head.say("good" if change is Change.GONE else "none", title, text.subject(subject))
+        self.head.say("good" if change is Change.GONE else "none", title, subject)
         self.head.set_badge(*change_badge(change))
 
     def _make_body(self, parent: QWidget) -> QWidget:

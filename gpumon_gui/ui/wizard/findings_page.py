@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpumon_gui.core.clock import Instant
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.diagnosis.ask import Result
 from gpumon_gui.diagnosis.compare import Change, Changed, compare
@@ -20,6 +21,7 @@ from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
+from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.widgets.fold import Fold
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
@@ -52,6 +54,7 @@ class FindingsPage(QWidget):
         self._before: Result | None = None
         self._subject: str | None = None
         self._open: set[tuple[str, str]] = set()
+        self._names: dict[str, str] = {}  #: path → name of an environment
         self._count = ""  #: of the findings, in words
         self.banners: list[VerdictBanner] = []
         self.cards: list[FindingCard] = []
@@ -135,8 +138,10 @@ class FindingsPage(QWidget):
             machine = wrapped(self._theme, Text.CAPTION, muted=True, parent=content)
             machine.setText(text.machine(made))
             column.addWidget(machine)
+        self._names = environment_names(made)
         for verdict in text.verdicts(made):
-            banner = VerdictBanner(self._theme, verdict["verdict"], verdict["text"], content)
+            banner = VerdictBanner(self._theme, verdict["verdict"], self._named(verdict["text"]), content)
+            banner.setToolTip(plain("\n".join(path for path in self._names if path in verdict["text"])))
             self.banners.append(banner)
             column.addWidget(banner)
         self._add_findings(column, made, changed, changes, content)
@@ -196,7 +201,7 @@ class FindingsPage(QWidget):
         for one in changed:
             if one.change in (Change.GONE, Change.UNKNOWN):
                 name = _(one.finding.title).format(**one.finding.values)
-                gone = GoneCard(self._theme, name, one.finding.subject, one.change, content)
+                gone = GoneCard(self._theme, name, self._named(text.subject(one.finding.subject)), one.change, content)
                 self.gone.append(gone)
                 column.addWidget(gone)
         for finding in causes:
@@ -206,8 +211,10 @@ class FindingsPage(QWidget):
                 symptoms.get(_key_of(finding), ()),
                 changes,
                 content,
-                about=partial(text.about, report=made),
+                about=partial(self._about, made),
             )
+            if text.subject(card.subject) in self._names:
+                card.head.setToolTip(plain(card.subject))
             card.help_wanted.connect(self.help_wanted)
             card.check_wanted.connect(self.check_wanted)
             if _key_of(finding) in self._open:
@@ -215,6 +222,15 @@ class FindingsPage(QWidget):
             card.toggled.connect(partial(self._on_toggled, _key_of(finding)))
             self.cards.append(card)
             column.addWidget(card)
+
+    def _named(self, said: str) -> str:
+        """The same words with each environment by its name; the longest path first, one may begin with another."""
+        for path, name in self._names.items():
+            said = said.replace(path, name)
+        return said
+
+    def _about(self, made: Mapping[str, Any], subject: str) -> str:
+        return self._named(text.about(subject, made))
 
     def _add_sections(self, column: QVBoxLayout, made: Mapping[str, Any], content: QWidget) -> None:
         for number, section in enumerate(made.get("sections", ())):
@@ -227,14 +243,22 @@ class FindingsPage(QWidget):
         for entry in made["not_evaluated"]:
             if entry["code"] not in answered:
                 unknown.setdefault(entry["code"], set()).update(entry["missing"])
+        assert self.result is not None
+        if self.result.document.log_given:  # one environment's; the others lack it, and nobody could give it to them
+            unknown = {code: facts - {"log"} or facts for code, facts in unknown.items()}
         clear = sorted({entry["code"] for entry in made["clear"]} - {entry["code"] for entry in made["findings"]})
         what = {rule.code: rule.help.what for rule in RULES}
         column.addSpacing(M)
         if unknown:
             count = len(unknown)
             title = ngettext("{count} cause could not be judged", "{count} causes could not be judged", count)
-            topics = sorted({_topic(fact) for facts in unknown.values() for fact in facts if not _is_known(fact, made)})
+            facts_unknown = {fact for facts in unknown.values() for fact in facts if not _is_known(fact, made)}
+            if self.result.document.log_given:
+                facts_unknown.discard("log")
+            topics = sorted({_topic(fact) for fact in facts_unknown})
             line = _("Too little is known of: {facts}").format(facts=_(", ").join(topics)) if topics else ""
+            if not self.result.ask.machine:
+                title, line = _("Of other causes, what was given says too little"), ""
             rows = [
                 _("{what}\nMissing: {facts}").format(
                     what=_(what.get(code, code)),
@@ -304,6 +328,18 @@ class FindingsPage(QWidget):
             self._open.add(key)
         else:
             self._open.discard(key)
+
+
+def environment_names(made: Mapping[str, Any]) -> dict[str, str]:
+    """Path of an interpreter as it is shown → the name of its environment, the longest path first. Not where two have
+    the same name: there the path tells them apart."""
+    found = {}
+    for each in made["facts"].get("environments", ()):
+        interpreter = each.get("interpreter", {})
+        if interpreter.get("path") and interpreter.get("name"):
+            found[text.subject(str(interpreter["path"]))] = printable(str(interpreter["name"]))
+    names = list(found.values())
+    return {path: found[path] for path in sorted(found, key=len, reverse=True) if names.count(found[path]) == 1}
 
 
 def _key(finding: Any) -> tuple[str, str]:

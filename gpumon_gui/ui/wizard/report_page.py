@@ -3,6 +3,8 @@ Must not know: how it is made or written."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
@@ -24,6 +26,7 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.ui.theme import L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.fields import FlatHeader, Framed
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
+from gpumon_gui.ui.widgets.report_buttons import ReportButtons
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 from gpumon_gui.ui.widgets.section import set_text, wrapped
 from gpumon_gui.ui.widgets.ticks import Radio
@@ -59,6 +62,8 @@ class ReportPage(QWidget):
         self._theme = theme
         self._shown: Preview | None = None
         self.message = MessageBar(theme, closable=True, parent=self)
+        self.saved = ReportButtons(theme, self)
+        self.saved.hide()
         self._intro = wrapped(theme, parent=self)
         self._group = QButtonGroup(self)
         self.forms: dict[str, Radio] = {}
@@ -108,6 +113,7 @@ class ReportPage(QWidget):
         column.setContentsMargins(L, S, L, S)
         column.setSpacing(S)
         column.addWidget(self.message)
+        column.addWidget(self.saved, 0, Qt.AlignmentFlag.AlignLeft)
         column.addWidget(self._intro)
         column.addLayout(choices)
         column.addSpacing(S)
@@ -122,6 +128,7 @@ class ReportPage(QWidget):
     def begin(self) -> None:
         """A report shall be saved."""
         self.message.hide()
+        self.saved.hide()
         self._shown = None
         self.text.setPlainText("")
         self.replaced.clear()
@@ -149,8 +156,12 @@ class ReportPage(QWidget):
         if fault:
             self.message.say(fault, Tone.BAD)
         else:
-            text = _("Saved as {file}. Nothing of what is listed here is in it.")
+            text = _("Saved as {file}.")
+            if self._shown is not None and self._shown.replaced:
+                text = _("Saved as {file}. Nothing of what is listed here is in it.")
+            self.saved.file = Path(file)
             self.message.say(text.format(file=printable(file)), Tone.GOOD)
+        self.saved.setVisible(not fault)
 
     @Slot()
     def retranslate(self) -> None:
@@ -168,6 +179,7 @@ class ReportPage(QWidget):
         self.replaced.setAccessibleName(_("What is replaced"))
         self.text.setAccessibleName(_("The report's text"))
         self.message.retranslate()
+        self.saved.retranslate()
         shown = self._shown
         if shown is not None:
             self.show_preview(shown)
