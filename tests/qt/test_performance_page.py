@@ -13,7 +13,7 @@ import shiboken6
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
@@ -320,6 +320,17 @@ def test_no_caption_is_cut_at_any_width(page: PerformancePage, feed: Feed, width
     assert len(shown) >= 7
     for caption in shown:
         assert QFontMetrics(caption.font()).horizontalAdvance(caption.text) <= caption.width(), caption.text
+
+
+def test_a_sentence_that_was_clicked_copies_its_selection_or_else_the_page(page: PerformancePage, feed: Feed) -> None:
+    feed.push(make_sample(1))
+    page.refresh()
+    sentence = next(label for label in page.gauges.findChildren(QLabel) if label.text() == page.gauges.sentence)
+    QTest.keyClick(sentence, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == page.text()
+    sentence.setSelection(4, 6)
+    QTest.keyClick(sentence, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == sentence.text()[4:10]
 
 
 def test_the_context_menu_copies_and_leads_on(page: PerformancePage, feed: Feed, qtbot: QtBot) -> None:

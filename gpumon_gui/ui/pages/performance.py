@@ -6,7 +6,7 @@ does not answer keeps its last good values, greyed, with their age.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QActionGroup,
@@ -116,6 +116,8 @@ class PerformancePage(QWidget):
         self._scroll.setWidget(self._content())
         self._scroll.verticalScrollBar().valueChanged.connect(self._expose)
         self._scroll.viewport().installEventFilter(self)
+        for sentence in self._scroll.findChildren(QLabel):
+            sentence.installEventFilter(self)
         device = QWidget()
         column = QVBoxLayout(device)
         column.setContentsMargins(0, 0, 0, 0)
@@ -433,12 +435,31 @@ class PerformancePage(QWidget):
         self.memory.expose()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """The page has another size, or the keys that scroll it."""
+        """The page has another size, or the keys that scroll it; a sentence of which nothing is selected is a part of
+        the page."""
+        if isinstance(watched, QLabel):
+            return not watched.hasSelectedText() and self._is_for_page(event)
         if event.type() == QEvent.Type.Resize:
             self._give_room()
         elif event.type() in (QEvent.Type.FocusIn, QEvent.Type.FocusOut) and watched is self._scroll:
             self._scroll_bar.set_active(event.type() == QEvent.Type.FocusIn)
         return False
+
+    def _is_for_page(self, event: QEvent) -> bool:
+        if isinstance(event, QContextMenuEvent):
+            self._open_menu(event.globalPos())
+        elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if not event.matches(QKeySequence.StandardKey.Copy):
+                return False
+            self.copy()
+        else:
+            return False
+        return True
+
+    def _open_menu(self, position: QPoint) -> None:
+        menu = self.menu()
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(position)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy, wherever on the page the keyboard is."""
@@ -452,9 +473,7 @@ class PerformancePage(QWidget):
         panel, below = self.split.panel, self.childAt(event.pos())
         if panel is not None and below is not None and (below is panel or panel.isAncestorOf(below)):
             return
-        menu = self.menu()
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
+        self._open_menu(event.globalPos())
 
     def showEvent(self, event: object) -> None:
         """What arrived while hidden."""
