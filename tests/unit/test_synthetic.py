@@ -91,6 +91,18 @@ class Watch:
         self.sampler.close()
 
 
+@pytest.mark.parametrize("name", ["lost-gpu", "reset-required"])
+def test_a_lost_gpu_stays_one(name: str) -> None:
+    watch = Watch(name)
+    try:
+        for sample in watch.run(120):  # the driver is started anew meanwhile, and the card cannot say its name
+            assert [info.index for info in sample.inventory] == [0, 1, 2]
+    finally:
+        watch.close()
+    (lost,) = (info.key for info in sample.inventory if sample.devices[info.key].state is DeviceState.LOST)
+    assert lost == watch.samples[0].inventory[1].key
+
+
 @pytest.mark.parametrize("scenario", GENTLE, ids=lambda scenario: scenario.name)
 def test_the_user_sees_what_is_so(scenario: Scenario) -> None:
     watch = Watch(scenario.name)

@@ -160,6 +160,14 @@ class NvmlSource:
             self._known = {
                 key: info for key, info in self._known.items() if info.parent is None and not key.startswith(UNNAMED)
             }
+        # A card that was known and is lost now cannot say who it is any more; its place in NVML's order tells.
+        listed = {info.key for info in inside}
+        missing = {
+            info.index
+            for key, info in self._known.items()
+            if info.parent is None and key not in listed and info.pci_address not in self._asleep
+        }
+        inside = tuple(info for info in inside if not (info.key.startswith(UNNAMED) and info.index in missing))
         waiting = [placeholder(address, name, index) for index, (address, name) in enumerate(self._bus)]
         here = {info.pci_address for info in inside}
         unseen = [info for info in waiting if info.pci_address not in here | self._asleep]
