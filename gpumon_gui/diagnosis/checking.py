@@ -10,7 +10,9 @@ What others use::
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from threading import Event
 from typing import Final
@@ -117,6 +119,7 @@ class _Way:
         self._on_step = on_step
         self._cancel = cancel
         self._fraction = 0.0
+        self._read = 0.0  #: where what is given stood before the part that is read now
         self._from, self._to = 0.0, 0.1
         self._begin_s: dict[tuple[str, str], float] = {}
 
@@ -173,14 +176,25 @@ class _Way:
             self.stop_if_cancelled()
             subject = subject or "text"
             self.own_step(name, subject, READING[name], State.RUNNING)
+            until = 0.1 * number / len(parts)
+            self._read = self._fraction
             try:
-                document = combined(part, document)
+                document = combined(part, document, partial(self._look, name, subject, _size(part), until))
             except GpumonError as error:
                 self.own_step(name, subject, READING[name], State.FAILED, str(error))
                 raise
-            self._fraction = 0.1 * number / len(parts)
+            self._fraction = until
             self.own_step(name, subject, READING[name], State.DONE)
         return document
+
+    def _look(self, name: str, subject: str, size: int, until: float, done: int) -> None:
+        """Before each part of a log, which may have gigabytes: ends when nobody waits any more, else tells how far it
+        has come. ``until`` is the share of the whole when all of it is read."""
+        self.stop_if_cancelled()
+        fraction = self._read + (until - self._read) * min(1.0, done / size) if size else 0.0
+        if fraction > self._fraction + 0.001:
+            self._fraction = fraction
+            self.own_step(name, subject, READING[name], State.RUNNING)
 
     def _with_process(self) -> Ask:
         """The process's interpreter is among the environments, with the variables the process has."""
@@ -213,6 +227,15 @@ def _joined(known: tuple[Environment, ...], more: tuple[Environment, ...]) -> tu
         for environment in known
     )
     return (*new.values(), *joined)
+
+
+def _size(given: Given) -> int:
+    """Bytes of a log; 0: unknown."""
+    if given.log is None:
+        return len(given.log_text)
+    with suppress(OSError, ValueError):
+        return given.log.stat().st_size
+    return 0
 
 
 def file_kind(path: Path) -> str:

@@ -10,15 +10,18 @@ What others use::
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.files import cannot_read
 from gpumon_gui.diagnosis.facts import ENVIRONMENT_KEYS, Document, Origin
 from gpumon_gui.diagnosis.probes.base import merged
+
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.logs.decode import Stream
 
 #: The name of a log that came without a file.
 PASTED: Final = "log"
@@ -40,18 +43,20 @@ class Given:
         return self == Given()
 
 
-def combined(given: Given, onto: Document | None = None) -> Document:
-    """All of it, added to ``onto`` (facts take its place). Raises UnreadableInput naming the file and, where there is
-    one, the place in it."""
+def combined(given: Given, onto: Document | None = None, look: Callable[[int], None] | None = None) -> Document:
+    """All of it, added to ``onto`` (facts take its place). ``look`` gets the number of bytes of the log that have been
+    read, before each part of it; what it raises ends the reading. Raises UnreadableInput naming the file and, where
+    there is one, the place in it."""
     document = onto or Document()
     if given.facts is not None:
         from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
 
         document = facts_file.load(given.facts)
     if given.log is not None:
-        document = with_log_file(document, given.log)
+        document = with_log_file(document, given.log, look)
     if given.log_text.strip():
-        document = with_log(document, io.BytesIO(given.log_text.encode("utf-8", "replace")), PASTED)
+        pasted = io.BytesIO(given.log_text.encode("utf-8", "replace"))
+        document = with_log(document, _Watched(pasted, look) if look else pasted, PASTED)
     if given.profile is not None:
         document = with_profile(document, given.profile)
     for script in given.scripts:
@@ -59,24 +64,38 @@ def combined(given: Given, onto: Document | None = None) -> Document:
     return document
 
 
-def with_log(document: Document, stream: BinaryIO, name: str) -> Document:
+def with_log(document: Document, stream: Stream, name: str) -> Document:
     """The document with what a program printed. Raises OSError of the stream."""
     from gpumon_gui.diagnosis.logs.reader import read  # only loaded when asked for
 
     return read(stream, name).merge_into(document)
 
 
-def with_log_file(document: Document, path: Path) -> Document:
-    """The same from a file; pipes are fine, folders are not. Raises UnreadableInput."""
+def with_log_file(document: Document, path: Path, look: Callable[[int], None] | None = None) -> Document:
+    """The same from a file; pipes are fine, folders are not. ``look`` as in :func:`combined`. Raises
+    UnreadableInput."""
     try:
         stream = path.open("rb")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise UnreadableInput(cannot_read(path, error)) from error
     with stream:
         try:
-            return with_log(document, stream, path.name)
+            return with_log(document, _Watched(stream, look) if look else stream, path.name)
         except OSError as error:
             raise UnreadableInput(cannot_read(path, error)) from error
+
+
+class _Watched:
+    """A stream that is looked at before each part."""
+
+    def __init__(self, stream: BinaryIO, look: Callable[[int], None]) -> None:
+        self._stream, self._look, self._done = stream, look, 0
+
+    def read(self, size: int, /) -> bytes:
+        self._look(self._done)
+        data = self._stream.read(size)
+        self._done += len(data)
+        return data
 
 
 def with_profile(document: Document, path: Path) -> Document:

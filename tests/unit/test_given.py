@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Event
+from typing import NoReturn
 
 import pytest
 
+from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import UnreadableInput
-from gpumon_gui.diagnosis.checking import file_kind
+from gpumon_gui.diagnosis.ask import Ask
+from gpumon_gui.diagnosis.checking import Cancelled, Step, Tools, check, file_kind
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin
 from gpumon_gui.diagnosis.given import Given, attached, combined
+from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.rules.table import RULES
 
 TOO_OLD = "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update\n"
@@ -42,6 +47,39 @@ def test_all_of_it_becomes_one_document(tmp_path: Path) -> None:
 def test_a_missing_log_is_told_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match=r"gone\.log"):
         combined(Given(log=tmp_path / "gone.log"))
+
+
+def _no_instruments() -> NoReturn:
+    raise AssertionError("nothing is computed")
+
+
+def test_a_check_that_is_cancelled_reads_no_more_of_a_log(tmp_path: Path) -> None:
+    log = tmp_path / "endless.log"
+    with log.open("wb") as file:
+        file.truncate(1 << 40)  # a file with a hole: no disk is used
+    cancel = Event()
+    told: list[float] = []
+
+    def on_step(step: Step) -> None:
+        told.append(step.fraction)
+        cancel.set()
+
+    ask = Ask(machine=False, given=Given(log=log))
+    tools = Tools(LiveGateway(), _no_instruments, SystemClock())
+    with pytest.raises(Cancelled):
+        check(ask, tools, on_step, cancel)
+    assert told == [0.0]
+
+
+def test_how_far_a_log_is_read_is_told(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_bytes(b"epoch 1\n" * 400_000)
+    told: list[int] = []
+    combined(Given(log=log), look=told.append)
+    assert told[0] == 0
+    assert told[-1] == log.stat().st_size
+    assert told == sorted(told)
+    assert len(told) > 3
 
 
 def test_a_log_joins_the_environment_that_it_is_from() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import BinaryIO, Final
+from typing import Final, Protocol
 
 #: Bytes read at once. One chunk and its neighbours' edges are all that is held.
 CHUNK_BYTES: Final = 1 << 20
@@ -35,6 +35,13 @@ _NOT_TEXT: Final = str.maketrans({"\x00": None, "\x08": None, "\x0b": " ", "\x0c
 _NOT_TEXT_MARKS: Final = "\x00\x08\x0b\x0c\ufeff"
 
 
+class Stream(Protocol):
+    """What a log is read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """At most so many bytes; none at the end."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """Clean text. ``first_line`` counts from 1; ``is_open``: the line goes on in the next chunk (a very long one)."""
@@ -44,7 +51,7 @@ class Chunk:
     is_open: bool = False
 
 
-def chunks(stream: BinaryIO, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
+def chunks(stream: Stream, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
     """The log as clean text in pieces that end at line ends, save for lines longer than ``size``."""
     decoder = _Decoder()
     line = 1

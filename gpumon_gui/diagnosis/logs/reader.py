@@ -19,13 +19,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 from gpumon_gui.diagnosis.facts import UNKNOWN, Document, Origin, Signal
 from gpumon_gui.diagnosis.logs import table
 from gpumon_gui.diagnosis.logs.attribute import BEFORE, framework_at, framework_of
 from gpumon_gui.diagnosis.logs.block import Block, Fact, Found, Gpu, Printed
-from gpumon_gui.diagnosis.logs.decode import Chunk, chunks
+from gpumon_gui.diagnosis.logs.decode import Chunk, Stream, chunks
 from gpumon_gui.diagnosis.logs.gpus import merged_gpus
 from gpumon_gui.diagnosis.logs.pattern import Pattern
 
@@ -77,12 +77,12 @@ class LogFacts:
         return replace(document, facts=facts, signals=document.signals + self.signals, origins=origins, log_given=True)
 
 
-def read(data: bytes | BinaryIO, origin_name: str = "log") -> LogFacts:
+def read(data: bytes | Stream, origin_name: str = "log") -> LogFacts:
     """Read a log from bytes or a binary stream. ``OSError`` of the stream passes through; nothing else is raised."""
     return read_log(io.BytesIO(data) if isinstance(data, bytes | bytearray) else data, _shipped(), origin_name)
 
 
-def read_log(stream: BinaryIO, messages: Messages, origin_name: str = "log") -> LogFacts:
+def read_log(stream: Stream, messages: Messages, origin_name: str = "log") -> LogFacts:
     """Read a log with a chosen set of messages."""
     collected = _Collected(origin_name)
     scan = _Scan(messages, collected)
