@@ -30,6 +30,7 @@ from gpumon_gui.ui.widgets.section import wrapped
 from gpumon_gui.ui.widgets.tab_order import put_behind
 from gpumon_gui.ui.wizard.finding_card import FindingCard, GoneCard
 from gpumon_gui.ui.wizard.verdicts import VerdictBanner
+from gpumon_gui.ui.wizard.words import KIND
 
 WIDEST = 1000
 #: Of a group's text; more scrolls within it.
@@ -337,7 +338,10 @@ def environment_names(made: Mapping[str, Any]) -> dict[str, str]:
     for each in made["facts"].get("environments", ()):
         interpreter = each.get("interpreter", {})
         if interpreter.get("path") and interpreter.get("name"):
-            found[text.subject(str(interpreter["path"]))] = printable(str(interpreter["name"]))
+            name, kind = printable(str(interpreter["name"])), str(interpreter.get("kind"))
+            if name[0].isdigit() and kind in KIND:  # pyenv's are bare versions
+                name = f"{_(KIND[kind])} {name}"
+            found[text.subject(str(interpreter["path"]))] = name
     names = list(found.values())
     return {path: found[path] for path in sorted(found, key=len, reverse=True) if names.count(found[path]) == 1}
 
