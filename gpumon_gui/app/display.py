@@ -17,6 +17,8 @@ from pathlib import Path
 
 _X_DISPLAY = re.compile(r"^(?P<host>.*):(?P<number>\d+)(\.\d+)?$")
 _TIMEOUT_S = 2.0
+#: Fewer bits of colour and Qt draws nothing.
+_LEAST_DEPTH = 15
 #: Plug-ins that need no display.
 _HEADLESS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs", "minimalegl", "vkkhrdisplay")
 _WAYLAND = ("wayland", "wayland-egl", "wayland-brcm")
@@ -113,9 +115,24 @@ def _greet(probe: socket.socket, cookies: list[bytes]) -> str | None:
             probe.sendall(head + _padded(name) + _padded(cookie))
             answer = _receive(probe, 8)
             if answer[0] == 1:
-                return None
+                depth = _depth(_receive(probe, struct.unpack_from("<H", answer, 6)[0] * 4))
+                return None if depth is None or depth >= _LEAST_DEPTH else f"{depth}-bit colours"
             answer += probe.recv(answer[1])
     return answer[8:].decode(errors="replace").strip() or "authorization"
+
+
+def _depth(setup: bytes) -> int | None:
+    """Bits of colour of the first screen's root window; None for an answer that is cut short.
+
+    X protocol 11.0, connection setup after its first 8 bytes: the length of the vendor's name at 16, the number of
+    formats at 21, from 32 on the name (padded to 4), 8 bytes for each format, the screens; a screen has its root depth
+    at 38.
+    """
+    try:
+        vendor, formats = struct.unpack_from("<H", setup, 16)[0], setup[21]
+        return setup[32 + (vendor + 3) // 4 * 4 + 8 * formats + 38]
+    except (struct.error, IndexError):
+        return None
 
 
 def _open_internet(address: tuple[str, int]) -> socket.socket:

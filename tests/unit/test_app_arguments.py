@@ -172,6 +172,15 @@ def test_a_display_that_accepts() -> None:
         assert display_refused({"DISPLAY": server.display, "XAUTHORITY": "/none"}, "linux") is None
 
 
+@pytest.mark.parametrize(("depth", "said"), [(8, "8-bit colours"), (24, None)])
+def test_a_display_of_too_few_colours(depth: int, said: str | None) -> None:
+    setup = struct.pack("<IIIIHHBBBBBBBBI", 1, 0, 0, 0, 5, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0)  # a vendor of 5, one format
+    setup += b"X.Org" + bytes(3) + bytes(8) + bytes(38) + bytes([depth, 0])
+    with _XServer(struct.pack("<BxHHH", 1, 11, 0, len(setup) // 4) + setup) as server:
+        refused = display_refused({"DISPLAY": server.display, "XAUTHORITY": "/none"}, "linux")
+        assert refused == (said and f"DISPLAY={server.display}: {said}")
+
+
 def test_a_display_that_hangs_up() -> None:
     with _XServer(b"") as server:
         refused = display_refused({"DISPLAY": server.display, "XAUTHORITY": "/none"}, "linux")
