@@ -44,9 +44,9 @@ class Given:
 
 
 def combined(given: Given, onto: Document | None = None, look: Callable[[int], None] | None = None) -> Document:
-    """All of it, added to ``onto`` (facts take its place). ``look`` gets the number of bytes of the log that have been
-    read, before each part of it; what it raises ends the reading. Raises UnreadableInput naming the file and, where
-    there is one, the place in it."""
+    """All of it, added to ``onto`` (facts take its place). ``look`` gets the number of bytes of the log or the profile
+    that have been read, before each part of it; what it raises ends the reading. Raises UnreadableInput naming the
+    file and, where there is one, the place in it."""
     document = onto or Document()
     if given.facts is not None:
         from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
@@ -58,7 +58,7 @@ def combined(given: Given, onto: Document | None = None, look: Callable[[int], N
         pasted = io.BytesIO(given.log_text.encode("utf-8", "replace"))
         document = with_log(document, _Watched(pasted, look) if look else pasted, PASTED)
     if given.profile is not None:
-        document = with_profile(document, given.profile)
+        document = with_profile(document, given.profile, look)
     for script in given.scripts:
         document = with_script(document, script)
     return document
@@ -98,11 +98,11 @@ class _Watched:
         return data
 
 
-def with_profile(document: Document, path: Path) -> Document:
-    """The document with a profile's facts. Raises UnreadableInput."""
+def with_profile(document: Document, path: Path, look: Callable[[int], None] | None = None) -> Document:
+    """The document with a profile's facts. ``look`` as in :func:`combined`. Raises UnreadableInput."""
     from gpumon_gui.diagnosis.profiles.read import read  # only loaded when asked for
 
-    profile = read(path)
+    profile = read(path, look)
     return replace(document, facts={**document.facts, **profile.facts}, origins={**document.origins, **profile.origins})
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
@@ -33,18 +33,30 @@ class Kind(Enum):
     PICKLE = "pickle"  #: torch.cuda.memory._dump_snapshot()
 
 
+#: Told how many bytes were read; what it raises ends the reading.
+Look = Callable[[int], None]
+
+
 class Bounded:
     """Reads an unpacked stream. Raises UnreadableInput for what is damaged or grows beyond reason."""
 
-    def __init__(self, raw: BinaryIO, path: Path, *, packed: bool) -> None:
+    def __init__(self, raw: BinaryIO, path: Path, *, packed: bool, look: Look | None = None) -> None:
         self._raw = raw
         self._path = path
         self.packed = packed
         self._stream = cast("BinaryIO", gzip.GzipFile(fileobj=raw)) if packed else raw
         self.done = 0
+        self._look = look
+        self.ended_by: Exception | None = None  #: what ``look`` raised
 
     def read(self, size: int = -1) -> bytes:
         """Up to ``size`` bytes; empty at the end."""
+        if self._look is not None:
+            try:
+                self._look(self.done)
+            except Exception as error:
+                self.ended_by = error
+                raise
         try:
             data = self._stream.read(size)
         except EOFError as error:
@@ -82,14 +94,15 @@ class Bounded:
 
 
 @contextmanager
-def content(path: Path) -> Iterator[Bounded]:
-    """The unpacked content of a file. Raises UnreadableInput."""
+def content(path: Path, look: Look | None = None) -> Iterator[Bounded]:
+    """The unpacked content of a file. ``look`` gets the number of bytes that were read, before each part; what it
+    raises ends the reading. Raises UnreadableInput."""
     check_regular_file(path)
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == b"\x1f\x8b"
             raw.seek(0)
-            yield Bounded(raw, path, packed=packed)
+            yield Bounded(raw, path, packed=packed, look=look)
     except OSError as error:
         raise UnreadableInput(cannot_read(path, error)) from error
 

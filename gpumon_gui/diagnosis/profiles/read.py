@@ -12,7 +12,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.facts import Document, Origin
 from gpumon_gui.diagnosis.profiles import chrome, opening, snapshot, summary, xplane
 from gpumon_gui.diagnosis.profiles.collect import Totals
-from gpumon_gui.diagnosis.profiles.opening import Kind
+from gpumon_gui.diagnosis.profiles.opening import Kind, Look
 
 #: JAX writes the same files as TensorFlow; its compiled functions are called by this name.
 _JAX: Final = "PjitFunction"
@@ -24,16 +24,16 @@ _TRIES: Final = 5
 _NAMED: Final = 10
 
 
-def read(path: Path) -> Document:
+def read(path: Path, look: Look | None = None) -> Document:
     """The facts ``profile`` or ``memory_snapshot`` of a file; of a folder both, from the newest of each that can be
     read, with ``profile_folder`` about the rest.
 
-    Raises UnreadableInput naming the file and the place in it.
+    ``look`` as in :func:`opening.content`. Raises UnreadableInput naming the file and the place in it.
     """
-    return _folder(path) if path.is_dir() else _file(path)
+    return _folder(path, look) if path.is_dir() else _file(path, look)
 
 
-def _folder(path: Path) -> Document:
+def _folder(path: Path, look: Look | None) -> Document:
     facts: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     left: list[dict[str, str]] = []
@@ -44,7 +44,7 @@ def _folder(path: Path) -> Document:
             entry = {"file": file.relative_to(path).as_posix()}
             if found is None and place < _TRIES:
                 try:
-                    found = _file(file)
+                    found = _file(file, look)
                     continue
                 except UnreadableInput as error:
                     failed.append(error)
@@ -61,16 +61,16 @@ def _folder(path: Path) -> Document:
     return Document(facts, origins=origins)
 
 
-def _file(path: Path) -> Document:
+def _file(path: Path, look: Look | None) -> Document:
     kind = opening.kind_of(path)
     if kind is Kind.PICKLE:
-        with opening.content(path) as source:
+        with opening.content(path, look) as source:
             return _document("memory_snapshot", snapshot.read(source, path), path)
     totals = Totals()
     if kind is Kind.XSPACE:
-        about = xplane.read(path, totals)
+        about = xplane.read(path, totals, look)
     else:
-        with opening.content(path) as source:
+        with opening.content(path, look) as source:
             about = chrome.read(source, path, totals)
     if "framework" not in about and (framework := _framework(totals.host_names, totals.says_tensorflow)):
         about["framework"] = framework

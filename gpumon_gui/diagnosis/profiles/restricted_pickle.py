@@ -78,6 +78,8 @@ def load(source: Bounded, path: Path) -> Any:
     except MemoryError as error:
         raise UnreadableInput(_("{path}: does not fit into memory.").format(path=where)) from error
     except Exception as error:  # a damaged pickle raises whatever its codes lead to
+        if error is source.ended_by:
+            raise
         if isinstance(error, EOFError) or "truncated" in str(error):
             message = _("{path}: the pickle ends too early, after {count} bytes: the file is incomplete.")
             raise UnreadableInput(message.format(path=where, count=source.done)) from error

@@ -40,9 +40,9 @@ _STEP: Final = "step_num"
 Span = tuple[int, int]
 
 
-def read(path: Path, totals: Totals) -> dict[str, Any]:
+def read(path: Path, totals: Totals, look: opening.Look | None = None) -> dict[str, Any]:
     """Add a file's events; returns ``format``. Raises UnreadableInput naming the place."""
-    with opening.content(path) as source:
+    with opening.content(path, look) as source:
         if source.packed:
             parts, size = [], 0
             while part := source.read(1 << 20):
@@ -50,15 +50,15 @@ def read(path: Path, totals: Totals) -> dict[str, Any]:
                 size += len(part)
                 if size > _MAX_PACKED:
                     raise UnreadableInput(_("{path}: larger than 512 MB; unpack it first.").format(path=shown(path)))
-            return read_space(b"".join(parts), path, totals)
+            return read_space(b"".join(parts), path, totals, look)
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return read_space(data, path, totals)
+            return read_space(data, path, totals, look)
     except (OSError, ValueError) as error:
         raise UnreadableInput(cannot_read(path, error)) from error
 
 
-def read_space(data: wire.Bytes, path: Path, totals: Totals) -> dict[str, Any]:
+def read_space(data: wire.Bytes, path: Path, totals: Totals, look: opening.Look | None = None) -> dict[str, Any]:
     """The same for content that is in memory."""
     planes = 0
     try:
@@ -71,7 +71,7 @@ def read_space(data: wire.Bytes, path: Path, totals: Totals) -> dict[str, Any]:
             if planes > _MAX_PLANES:
                 raise wire.Damaged(start)
             plane = _Plane(data, start, end)
-            plane.add_to(totals)
+            plane.add_to(totals, look)
     except wire.Damaged as damaged:
         message = _("{path}: no complete XSpace (xplane.pb): byte {place} does not fit.")
         raise UnreadableInput(message.format(path=shown(path), place=damaged.place)) from damaged
@@ -103,16 +103,20 @@ class _Plane:
             elif number == 6 and behind:
                 self._stats.append((begin, behind))
 
-    def add_to(self, totals: Totals) -> None:
+    def add_to(self, totals: Totals, look: opening.Look | None = None) -> None:
         """Add this plane's events, where it is one of a GPU or of the program's threads."""
         gpu = _GPU_PLANE.search(self.name)
         if gpu is not None:
             index = int(gpu.group(1))
             self._describe(index, totals)
             for line in self._lines:
+                if look is not None:
+                    look(line[0])
                 self._device_line(index, line, totals)
         elif self.name in _HOST_PLANES:
             for line in self._lines:
+                if look is not None:
+                    look(line[0])
                 self._host_line(line, totals)
 
     def _describe(self, index: int, totals: Totals) -> None:

@@ -161,3 +161,21 @@ def test_the_newest_profile_of_a_log_directory(tmp_path: Path) -> None:
     (newest / "host.xplane.pb").write_bytes((DATA / "tensorflow" / "tf-2.21.xplane.pb").read_bytes())
     os.utime(newest, (2_000_000, 2_000_000))
     assert profile(tmp_path)["file"] == "host.xplane.pb"
+
+
+class _StoppedError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("name", ["h200/leak.pickle", "tensorflow/tf-2.10.xplane.pb", "trace.json", "trace.json.gz"])
+def test_who_looks_at_the_reading_can_end_it(tmp_path: Path, name: str) -> None:
+    path = DATA / name
+    if name.startswith("trace"):
+        path = tmp_path / name
+        path.write_bytes(gzip.compress(TRACE) if name.endswith("gz") else TRACE)
+
+    def look(_done: int) -> None:
+        raise _StoppedError
+
+    with pytest.raises(_StoppedError):
+        read(path, look)
