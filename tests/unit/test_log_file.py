@@ -89,3 +89,26 @@ def test_it_leaves_no_thread_and_no_handler(opened: LogFile) -> None:
     assert opened.close()
     assert logging.getLogger(LOGGER).handlers == []
     assert not [thread for thread in threading.enumerate() if thread.name == "log file"]
+
+
+def test_what_did_not_fit_on_the_disk_is_written_with_the_next_line(
+    opened: LogFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_tried, write = threading.Event(), log_file._Quiet.flush
+
+    def full_once(handler: log_file._Quiet) -> None:
+        if not is_tried.is_set():
+            is_tried.set()
+            raise OSError(28, "No space left on device")
+        write(handler)
+
+    monkeypatch.setattr(log_file._Quiet, "flush", full_once)
+    logging.getLogger(LOGGER).info("first")
+    assert is_tried.wait(60)
+    logging.getLogger(LOGGER).info("second")
+    assert opened.close(60)
+    assert opened.file is not None
+    assert [line.rsplit(" ", 1)[1] for line in opened.file.read_text(encoding="utf-8").splitlines()] == [
+        "first",
+        "second",
+    ]
