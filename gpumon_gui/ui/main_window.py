@@ -99,8 +99,9 @@ class MainWindow(QWidget):
         self._starting.start()
 
         self.setWindowIcon(icons.icon("app", ""))
-        self.setMinimumSize(*SMALLEST)
-        self.resize(QSize(*USUAL).boundedTo(self.screen().availableSize()))
+        room = self.screen().availableSize()
+        self.setMinimumSize(QSize(*SMALLEST).boundedTo(room))
+        self.resize(QSize(*USUAL).boundedTo(room))
 
         self.rail = Rail(theme, [(entry.name, entry.icon, entry.label) for entry in PAGES], self)
         self.heading = QLabel(self)

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QImage, QScreen
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
@@ -139,6 +139,25 @@ def test_keys_change_the_page_and_only_what_is_visible_is_read(window: MainWindo
     assert origin.demands[-1] == Demand(1.0, details=False, processes=True, cpu_processes=True)
     QTest.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
     assert window.page == "performance"
+
+
+@pytest.mark.parametrize(("room", "least"), [((320, 240), (320, 240)), ((1000, 400), (720, 400))])
+def test_on_a_small_screen_the_window_is_no_larger_than_it(
+    feed: Feed,
+    theme: Theme,
+    translation: Translation,
+    origin: RecordingOrigin,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    room: tuple[int, int],
+    least: tuple[int, int],
+) -> None:
+    monkeypatch.setattr(QScreen, "availableSize", lambda _screen: QSize(*room))
+    made = MainWindow(feed, theme, translation, origin)
+    qtbot.addWidget(made)
+    assert made.minimumSize() == QSize(*least)
+    assert made.size() == QSize(*room)
+    assert made.close_down()
 
 
 def test_find_goes_to_the_search_of_the_processes(window: MainWindow) -> None:
