@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import secrets
 import signal
 import subprocess
 import sys
@@ -25,8 +24,7 @@ from typing import IO, Any
 from gpumon_gui.core.windows_job import Job
 from gpumon_gui.diagnosis.child_memory import bound_bytes, taken_bytes
 from gpumon_gui.diagnosis.gateway import Failure, Ran
-
-MARK = "GPUMON_CHILD"
+from gpumon_gui.diagnosis.orphans import MARK, end_orphans, marked, new_mark
 
 _FIRST_WAIT_S, _LONGEST_WAIT_S = 0.002, 0.05
 #: Between two looks at the memory it takes.
@@ -147,7 +145,8 @@ def run_child(
         return Ran(None, failure=Failure.CANCELLED)
     begin = time.monotonic()
     memory_bytes = bound_bytes()
-    mark = secrets.token_hex(8)
+    end_orphans()
+    mark = new_mark()
     try:
         process, job = _start(words, {**variables, MARK: mark}, cwd, frozen, bool(given))
     except FileNotFoundError as error:
@@ -244,7 +243,7 @@ def _end(process: subprocess.Popen[bytes], job: Job | None, mark: str) -> None:
         with suppress(ProcessLookupError, PermissionError):  # all gone; macOS says "no permission" for zombies
             os.killpg(process.pid, signal.SIGKILL)
         for _ in range(5):  # one that forks faster than we look is met again
-            left = _marked(mark)
+            left = marked(mark)
             if not left:
                 break
             for pid in left:
@@ -254,26 +253,6 @@ def _end(process: subprocess.Popen[bytes], job: Job | None, mark: str) -> None:
                     continue
     with suppress(subprocess.TimeoutExpired):  # held in the kernel by a driver: it ends when the driver lets it go
         process.wait(_DRAIN_S)
-
-
-def _marked(mark: str) -> list[int]:
-    """Processes (not zombies) with the mark in their environment; empty where there is no /proc."""
-    wanted = f"{MARK}={mark}".encode()
-    found = []
-    try:
-        entries = list(Path("/proc").iterdir())
-    except OSError:
-        return []
-    for entry in entries:
-        if not entry.name.isdecimal():
-            continue
-        try:
-            environ = (entry / "environ").read_bytes()  # empty for a zombie
-        except OSError:
-            continue
-        if wanted in environ.split(b"\0"):
-            found.append(int(entry.name))
-    return found
 
 
 def _drain(stream: IO[bytes], kept: _Kept) -> None:

@@ -30,6 +30,7 @@ from gpumon_gui.diagnosis.gateway import (
     fitting,
     lines_of,
 )
+from gpumon_gui.diagnosis.orphans import folder_prefix
 
 _MAX_ENTRIES = 10_000
 _PROCESS_VARIABLES = 200
@@ -61,7 +62,7 @@ class LiveGateway:
         """Run a command with the user's variables, not ours."""
         if not command.takes_result:
             return self._run(command, "", cancel)
-        with tempfile.TemporaryDirectory(prefix="gpumon-", ignore_cleanup_errors=True) as folder:
+        with tempfile.TemporaryDirectory(prefix=folder_prefix(), ignore_cleanup_errors=True) as folder:
             result = Path(folder, "result")
             result.touch()
             ran = self._run(command, str(result), cancel)

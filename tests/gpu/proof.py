@@ -27,11 +27,11 @@ from typing import Any
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.children import MARK
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.environments.base import Environment, Kind
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
+from gpumon_gui.diagnosis.orphans import MARK
 from gpumon_gui.diagnosis.proof.run import Options, Proven, Target, prove_one, with_proofs
 from gpumon_gui.diagnosis.report import text
 from gpumon_gui.diagnosis.report.document import report

@@ -16,7 +16,6 @@ import pytest
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.model import DeviceSample, Sample
 from gpumon_gui.core.values import Reading
-from gpumon_gui.diagnosis.children import MARK
 from gpumon_gui.diagnosis.collect import Progress, State
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.environments.base import Environment, Kind
@@ -24,6 +23,7 @@ from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Verdict
 from gpumon_gui.diagnosis.gateway import Failure, Ran
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
+from gpumon_gui.diagnosis.orphans import MARK
 from gpumon_gui.diagnosis.probe_scripts import probe
 from gpumon_gui.diagnosis.probe_scripts import proof as script
 from gpumon_gui.diagnosis.proof.claims import claims_of

@@ -1,0 +1,80 @@
+"""Knows: what a GPUMon that was itself killed has left: foreign programs that still run, folders with their answers.
+Must not know: how programs are started.
+
+Our own scripts end with their parent; an interpreter that is none (a wrapper, a shell script) does not have to. What
+was started bears a mark that names who started it, so the next GPUMon knows what nobody waits for any more.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import psutil
+
+MARK = "GPUMON_CHILD"
+
+
+def new_mark() -> str:
+    """The value of :data:`MARK` for one program that this process starts."""
+    return f"{os.getpid()}-{_born(os.getpid())}-{secrets.token_hex(8)}"
+
+
+def folder_prefix() -> str:
+    """How temporary folders of this process begin."""
+    return f"gpumon-{os.getpid()}-"
+
+
+def marked(mark: str) -> list[int]:
+    """Processes (not zombies) with that mark in their environment; empty where there is no /proc."""
+    return [pid for pid, found in _marks() if found == mark]
+
+
+@cache
+def end_orphans() -> None:
+    """Kill and remove what is left of processes that are gone. Once in a process; its own user's things only."""
+    if not sys.platform.startswith("linux"):
+        return  # on Windows a job ends what was started
+    for pid, mark in _marks():
+        owner, _, rest = mark.partition("-")
+        born = rest.partition("-")[0]
+        if owner.isdecimal() and born.isdecimal() and _born(int(owner)) != born:
+            with suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+    with suppress(OSError):
+        for folder in Path(tempfile.gettempdir()).glob("gpumon-*-*"):
+            owner = folder.name.split("-")[1]
+            if owner.isdecimal() and not psutil.pid_exists(int(owner)) and folder.stat().st_uid == os.getuid():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def _marks() -> Iterator[tuple[int, str]]:
+    wanted = f"{MARK}=".encode()
+    with suppress(OSError):
+        for entry in Path("/proc").iterdir():
+            if not entry.name.isdecimal():
+                continue
+            try:
+                environ = (entry / "environ").read_bytes()  # empty for a zombie
+            except OSError:
+                continue
+            if wanted in environ:
+                for variable in environ.split(b"\0"):
+                    if variable.startswith(wanted):
+                        yield int(entry.name), variable.removeprefix(wanted).decode("ascii", "replace")
+
+
+def _born(pid: int) -> str:
+    """When a process was started, in the kernel's ticks; it pins the number to this very process. Empty: unknown."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return ""
