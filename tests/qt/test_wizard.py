@@ -34,7 +34,7 @@ from gpumon_gui.diagnosis.gateway import Command, Gateway, Ran
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
 from gpumon_gui.diagnosis.proof.run import NoInstruments
 from gpumon_gui.diagnosis.recorded_gateway import RecordedGateway
-from gpumon_gui.diagnosis.report import text
+from gpumon_gui.diagnosis.report import text, words
 from gpumon_gui.diagnosis.report.words import HELP as HELP_PARTS
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.settings.values import Values
@@ -609,6 +609,9 @@ def test_dropped_files_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     desk.until(lambda: wizard.page == FINDINGS)
     assert "driver-too-old" in [card.code for card in wizard.findings.cards]
     assert wizard.findings.banners  # the machine was looked at as well
+    unknown = wizard.findings.groups["unknown"].head.accessibleName()
+    assert "Too little is known of" in unknown
+    assert messages._(words.TOPIC["log"]) not in unknown  # it was given
 
 
 def test_a_drive_that_does_not_answer_holds_nothing_up(
