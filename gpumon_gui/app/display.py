@@ -15,10 +15,14 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
+from gpumon_gui.core.files import read_start
+
 _X_DISPLAY = re.compile(r"^(?P<host>.*):(?P<number>\d+)(\.\d+)?$")
 _TIMEOUT_S = 2.0
 #: Fewer bits of colour and Qt draws nothing.
 _LEAST_DEPTH = 15
+#: Of an Xauthority file.
+_MOST_BYTES = 1 << 20
 #: Plug-ins that need no display.
 _HEADLESS = ("offscreen", "minimal", "vnc", "linuxfb", "eglfs", "minimalegl", "vkkhrdisplay")
 _WAYLAND = ("wayland", "wayland-egl", "wayland-brcm")
@@ -129,9 +133,9 @@ def _depth(setup: bytes) -> int | None:
     at 38.
     """
     try:
-        vendor, formats = struct.unpack_from("<H", setup, 16)[0], setup[21]
-        return setup[32 + (vendor + 3) // 4 * 4 + 8 * formats + 38]
-    except (struct.error, IndexError):
+        vendor = int.from_bytes(setup[16:18], "little")
+        return setup[32 + (vendor + 3) // 4 * 4 + 8 * setup[21] + 38]
+    except IndexError:
         return None
 
 
@@ -145,7 +149,7 @@ def _cookies(number: int, path: Path) -> list[bytes]:
     Entries are family (2 bytes), then address, number, name and data, each with a 2-byte big-endian length.
     """
     try:
-        content = path.read_bytes()
+        content = read_start(path, _MOST_BYTES)
     except OSError:
         return []
     found, at = [], 0

@@ -20,8 +20,9 @@ _TRIES, _PAUSE_S = 8, 0.05
 def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
     """Write beside the file, then put it in its place; blocks until it is on the disk. Raises OutputFailed.
 
-    A link stays a link. A pipe or a device is written as it is. ``private``: for its owner's eyes only (POSIX);
-    otherwise the file is as readable as any that people save.
+    A link stays a link. A pipe or a device is written as it is. ``private``: a file of ours, for its owner's eyes
+    only (POSIX), and never a pipe or a device, since nobody may read there; otherwise the file is as readable as any
+    that people save.
     """
     if path.is_dir():
         raise OutputFailed(_("{path}: is a folder.").format(path=shown(path)))
@@ -29,6 +30,8 @@ def write_whole(path: Path, content: bytes, *, private: bool = False) -> None:
     try:
         target = path.resolve() if path.is_symlink() else path.absolute()
         if target.exists() and not target.is_file():  # nothing can be put in its place
+            if private:
+                raise OutputFailed(_("{path}: is not a regular file.").format(path=shown(path)))
             target.write_bytes(content)
             return
         with tempfile.NamedTemporaryFile(dir=target.parent, prefix=PART, suffix=".part", delete=False) as stream:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gpumon_gui.core.errors import OutputFailed
-from gpumon_gui.core.files import cannot_write
+from gpumon_gui.core.files import cannot_write, read_start
 from gpumon_gui.core.whole_file import write_whole
 
 _log = logging.getLogger("gpumon.settings")
@@ -41,8 +41,7 @@ def load(folder: Path) -> WindowState:
     """What the file of a folder says; the usual where there is none or it cannot be read. Never raises."""
     file = folder / NAME
     try:
-        with file.open("rb") as stream:
-            raw = json.loads(stream.read(MOST_BYTES))
+        raw = json.loads(read_start(file, MOST_BYTES))
         return WindowState(**{name: _decoded(kind, raw[name]) for name, kind in _KINDS.items()})
     except FileNotFoundError:
         return WindowState()

@@ -102,6 +102,7 @@ class XdgAutostart:
             if on:
                 self._file.parent.mkdir(parents=True, exist_ok=True)
                 partial = self._file.with_suffix(".partial")
+                partial.unlink(missing_ok=True)  # whatever lies there
                 partial.write_text(self._content(), encoding="utf-8")
                 partial.replace(self._file)
             else:

@@ -164,6 +164,15 @@ def test_a_file_of_another_copy_is_off_and_replaced(tmp_path: Path) -> None:
     assert start.set_on(True) is StartState.ON
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_a_pipe_in_the_place_of_the_file_is_off_and_replaced(tmp_path: Path) -> None:
+    for name in ("gpumon.desktop", "gpumon.partial"):
+        os.mkfifo(tmp_path / name)
+    start = XdgAutostart(tmp_path, COMMAND)
+    assert start.state() is StartState.OFF
+    assert start.set_on(True) is StartState.ON
+
+
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "config").write_text("a file", encoding="utf-8")
     with pytest.raises(OutputFailed, match=r"gpumon\.desktop: cannot be written \(.+\)"):

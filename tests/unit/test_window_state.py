@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +56,11 @@ def test_where_nothing_can_be_written_it_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(OutputFailed, match="file"):
         save(tmp_path / "file", LEFT)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_a_pipe_in_its_place_holds_up_neither_the_start_nor_the_end(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / NAME)
+    assert load(tmp_path) == WindowState()
+    with pytest.raises(OutputFailed, match="is not a regular file"):
+        save(tmp_path, WindowState())
