@@ -134,7 +134,8 @@ class HistoryReader:
         """What there is. Raises UnreadableInput."""
         with reading(self.path):
             found = self._connection.execute(
-                "SELECT id, key, name, vendor, kind, pci, uuid, first_s, last_s FROM device ORDER BY id != 0, pci, id"
+                "SELECT id, key, name, vendor, kind, pci, uuid, first_s, last_s FROM device"
+                " WHERE typeof(first_s) = 'integer' AND typeof(last_s) = 'integer' ORDER BY id != 0, pci, id"
             ).fetchall()
         devices = tuple(
             StoredDevice(

@@ -285,6 +285,8 @@ class HistoryStore:
         for (device, base_s), metrics in stretches.items():
             self._merge(device, base_s, {metric: rows_of(base_s, seconds) for metric, seconds in metrics.items()})
         self._connection.execute("DELETE FROM fresh")
+        # A text is more than any number for SQLite, so max() would keep it for ever.
+        self._connection.execute("UPDATE device SET last_s = first_s WHERE typeof(last_s) != 'integer'")
 
     # -- coarser levels
 

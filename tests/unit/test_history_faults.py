@@ -296,7 +296,13 @@ def test_a_column_of_another_type_does_not_stop_the_history(path: Path) -> None:
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE device SET last_s = 'abc'")
     connection.close()
+    reader = HistoryReader(path)
+    assert reader.contents().devices == ()
+    reader.close()
     store = HistoryStore(path)
-    assert store.newest_s is None
+    assert store.newest_s is not None
     feed(store, range(START + 5000, START + 5010))
     store.close()
+    reader = HistoryReader(path)
+    assert reader.contents().last_s == START + 5009
+    reader.close()
