@@ -126,7 +126,7 @@ class Watcher:
         other = self._other_work(window, behaviour.diagnosis)
         behaviour = other or behaviour
         jobs = tuple(behaviour.document.facts["jobs"])
-        finding = primary(behaviour.diagnosis)
+        finding = self._primary(behaviour.diagnosis)
         said = _key(finding)
         if self._said is None or said != self._said[0]:
             self._said = (said, now_s, now_utc_s)
@@ -148,6 +148,16 @@ class Watcher:
             spans(window, jobs, behaviour.diagnosis.findings),
             tuple(self._turns),
         )
+
+    def _primary(self, diagnosis: Diagnosis) -> Finding | None:
+        """As :func:`primary`, but what was said goes on while it is seen and nothing else counts for more: figures that
+        lie at a limit must not make it take turns with another finding."""
+        best = primary(diagnosis)
+        before = _key(self._turns[-1].finding) if self._turns else None
+        same = next((one for one in diagnosis.findings if _key(one) == before), None)
+        if best is None or same is None or same.symptom_of is not None:
+            return best
+        return best if _acts(best) and (not _acts(same) or _weight(best) > _weight(same)) else same
 
     def _judged(self, window: Window, recent_s: float) -> Behaviour:
         return judge_window(window, self._pid, self._given, self._rules, recent_s, now=True)
@@ -231,6 +241,12 @@ def primary(diagnosis: Diagnosis) -> Finding | None:
 def _acts(finding: Finding) -> bool:
     """A fault, and no guess."""
     return finding.severity is not Severity.INFO and finding.confidence is not Confidence.LOW
+
+
+def _weight(finding: Finding) -> tuple[int, int]:
+    """What counts for more is larger."""
+    severities, confidences = list(Severity), list(Confidence)
+    return -severities.index(finding.severity), -confidences.index(finding.confidence)
 
 
 def _key(finding: Finding | None) -> tuple[str, str] | None:

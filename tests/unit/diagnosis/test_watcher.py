@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -16,6 +16,9 @@ from gpumon_gui.diagnosis.behaviour.rolling import Rolling, window_of
 from gpumon_gui.diagnosis.behaviour.spans import STEADY, spans
 from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Turn, Verdict, Watcher
 from gpumon_gui.diagnosis.behaviour.window import Window
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Severity
+from gpumon_gui.diagnosis.rule import Help, Hit, Outcome, Rule, Scope
 from tests.behaviour_samples import FULL, H200, story, without
 from tests.unit.diagnosis.test_made_up_workloads import COPYING, FOUR_BUSY, HEALTHY, TINY
 from tests.unit.diagnosis.workloads import PID, Now, after, record, then
@@ -413,3 +416,24 @@ def test_what_the_gpu_did_before_a_program_is_not_its_work() -> None:
     later = next(job for job in jobs(samples, None) if job["subject"] == f"pid {PID + 3000}")
     assert later["activity"]["busy"] < 0.3  # type: ignore[index]
     assert later["program"]["seconds"] <= 8.0  # type: ignore[index]
+
+
+def test_what_lies_at_a_limit_does_not_take_turns_with_another_finding() -> None:
+    """One cause is there all the time and costs now a little more, now a little less than what is called slow."""
+    looks = count()
+
+    def hover(_view: View) -> Outcome:
+        return Hit(Confidence.MEDIUM, (), severity=None if next(looks) // 12 % 2 == 0 else Severity.INFO)
+
+    def info(_view: View) -> Outcome:
+        return Hit(Confidence.HIGH, ())
+
+    words = Help("", "", "", "", "")
+    rules = (
+        Rule("hovers", Scope.JOB, 9, Severity.SLOWS, "Hovers", words, watch=hover),
+        Rule("told", Scope.JOB, 9, Severity.INFO, "Told", words, watch=info),
+    )
+    verdicts = watched(record(HEALTHY, seconds=150.0), Watcher(PID, rules=rules))
+    seen = {verdict.behaviour.diagnosis.findings[0].code for verdict in verdicts}
+    assert seen == {"hovers", "told"}  # both come first at times
+    assert [turn.finding.code for turn in verdicts[-1].history if turn.finding] == ["hovers"]
