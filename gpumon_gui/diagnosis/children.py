@@ -138,8 +138,8 @@ def run_child(
     cancel: Event | None = None,
     frozen: bool = False,
 ) -> Ran:
-    """Run to the end, the time-out, the cancelling, or until it takes too much memory. Nothing it started lives on.
-    Never raises for the program."""
+    """Run to the end, the time-out, the cancelling, or until it takes too much memory. Nothing it started lives on
+    but what left both its group and its variables. Never raises for the program."""
     cancel = cancel or Event()
     if cancel.is_set():
         return Ran(None, failure=Failure.CANCELLED)

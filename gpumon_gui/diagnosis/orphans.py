@@ -29,8 +29,9 @@ def new_mark() -> str:
 
 
 def folder_prefix() -> str:
-    """How temporary folders of this process begin."""
-    return f"gpumon-{os.getpid()}-"
+    """How temporary folders of this process begin. Containers can share the place: numbers mean something in one
+    namespace only."""
+    return f"gpumon-{_namespace('self')}-{os.getpid()}-"
 
 
 def marked(mark: str) -> list[int]:
@@ -46,12 +47,14 @@ def end_orphans() -> None:
     for pid, mark in _marks():
         owner, _, rest = mark.partition("-")
         born = rest.partition("-")[0]
+        if not _namespace(str(pid)) or _namespace(str(pid)) != _namespace("self"):
+            continue  # the number of its owner is one of another namespace
         if owner.isdecimal() and born.isdecimal() and _born(int(owner)) != born:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
     with suppress(OSError):
-        for folder in Path(tempfile.gettempdir()).glob("gpumon-*-*"):
-            owner = folder.name.split("-")[1]
+        for folder in Path(tempfile.gettempdir()).glob(f"gpumon-{_namespace('self') or '?'}-*-*"):
+            owner = folder.name.split("-")[2]
             if owner.isdecimal() and not psutil.pid_exists(int(owner)) and folder.stat().st_uid == os.getuid():
                 shutil.rmtree(folder, ignore_errors=True)
 
@@ -70,6 +73,14 @@ def _marks() -> Iterator[tuple[int, str]]:
                 for variable in environ.split(b"\0"):
                     if variable.startswith(wanted):
                         yield int(entry.name), variable.removeprefix(wanted).decode("ascii", "replace")
+
+
+def _namespace(pid: str) -> str:
+    """The number of a process's pid namespace. Empty: unknown."""
+    try:
+        return "".join(letter for letter in str(Path(f"/proc/{pid}/ns/pid").readlink()) if letter.isdecimal())
+    except OSError:
+        return ""
 
 
 def _born(pid: int) -> str:

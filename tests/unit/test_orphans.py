@@ -84,3 +84,21 @@ def test_a_number_that_was_given_again_is_somebody_else(monkeypatch: pytest.Monk
         assert left.wait(20) == -signal.SIGKILL
         assert orphans.marked(mark) == [mine.pid]
         mine.communicate(b"\n", timeout=20)
+
+
+@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="makes a pid namespace")
+def test_what_another_namespace_started_is_left_alone() -> None:
+    """Its owner's number is not one of ours: a container's process may well be alive."""
+    mark = f"{2**22 + 1}-1-0"  # nobody here has that number
+    ready = "print('ready', flush=True); input()"
+    command = ["unshare", "--pid", "--fork", sys.executable, "-c", ready]
+    environ = {**os.environ, orphans.MARK: mark}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as made:
+        assert made.stdout is not None
+        if made.stdout.readline() != b"ready\n":
+            pytest.skip("this container may not make namespaces")
+        (inside,) = psutil.Process(made.pid).children()
+        orphans.end_orphans.__wrapped__()
+        assert inside.is_running()
+        assert inside.status() != psutil.STATUS_ZOMBIE
+        made.communicate(b"\n", timeout=20)
