@@ -124,7 +124,7 @@ def test_the_header_says_what_the_machine_uses(model: ProcessModel) -> None:
 def test_rows_and_header_of_the_processor_have_one_unit_which_the_header_names(model: ProcessModel) -> None:
     """Eight cores at 31 % are 2.5 cores; a program on 15.9 of them says so in the same unit."""
     model.update(sample_of(ON_CPU))
-    assert model.headerData(Col.CPU, Qt.Orientation.Horizontal) == "CPU (cores)"
+    assert model.headerData(Col.CPU, Qt.Orientation.Horizontal) == "CPU cores"
     assert model.headerData(Col.CPU, Qt.Orientation.Horizontal, TOTAL_ROLE) == "2.5"
     cell = model.index(0, Col.CPU)
     assert cell.data() == "15.90"

@@ -180,7 +180,7 @@ def test_sorting_without_a_mouse(page: ProcessesPage, show: Callable[..., None])
     header = page.table.horizontalHeader()
     for words, column, order in (
         ("Name", Col.NAME, Qt.SortOrder.AscendingOrder),
-        ("CPU (cores)", Col.CPU, Qt.SortOrder.DescendingOrder),
+        ("CPU cores", Col.CPU, Qt.SortOrder.DescendingOrder),
         ("Ascending", Col.CPU, Qt.SortOrder.AscendingOrder),
     ):
         menu = page.table.sort_menu()

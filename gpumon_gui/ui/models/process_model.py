@@ -104,7 +104,7 @@ COLUMNS: dict[Col, Column] = {
     ),
     # Of the machine, one busy core of 64 would be 2 %: the sign of most programs that starve a GPU would be lost.
     Col.CPU: Column(
-        N_("CPU (cores)"),
+        N_("CPU cores"),
         N_("Processor cores that are busy; above the name: of the whole machine"),
         "888.88",
         numeric=True,
