@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Event
@@ -480,6 +481,16 @@ def test_a_search_that_a_check_interrupts_goes_on_after_a_cancel(desk: Desk, mac
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
+def sleepers() -> list[int]:
+    """What the stand-in for an interpreter started. Others come and go meanwhile."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "sleep" in process.name():
+                found.append(process.pid)
+    return found
+
+
 class TestLive:
     """A real program that never answers."""
 
@@ -497,11 +508,10 @@ class TestLive:
         wizard.choose.environments.item(0).setCheckState(Qt.CheckState.Checked)
         assert wizard.choose.ticked()[0].path == str(python)
         desk.key(Qt.Key.Key_Return) if wizard.next_button.hasFocus() else desk.click(wizard.next_button)
-        started = lambda: len([one for one in psutil.Process().children(True) if "sleep" in one.name()]) == 2  # noqa: E731
-        desk.until(started)
+        desk.until(lambda: len(sleepers()) == 2)
         with desk.qtbot.waitSignal(desk.page.job.ended, timeout=1000):
             desk.click(wizard.next_button)
-        assert [one for one in psutil.Process().children(True) if "sleep" in one.name()] == []
+        assert sleepers() == []
 
     def test_no_process_is_left_when_the_window_closes(self, desk: Desk, tmp_path: Path) -> None:
         python = tmp_path / "python3"
@@ -512,9 +522,9 @@ class TestLive:
         desk.click(wizard.choose.none_button)
         wizard.choose.environments.item(0).setCheckState(Qt.CheckState.Checked)
         desk.click(wizard.next_button)
-        desk.until(lambda: any("sleep" in one.name() for one in psutil.Process().children(True)))
+        desk.until(lambda: sleepers() != [])
         assert desk.window.close_down()
-        assert [one for one in psutil.Process().children(True) if "sleep" in one.name()] == []
+        assert sleepers() == []
 
 
 def test_other_pages_can_be_looked_at_meanwhile(desk: Desk, machine: Machine) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gettext
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from string import Formatter
 
 import pytest
 
+from gpumon_gui.core import messages
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.formatters import read_fahrenheit
 from gpumon_gui.core.messages import _
@@ -63,12 +66,13 @@ def test_heat_is_said_once_while_it_lasts() -> None:
 
 
 def test_a_temperature_is_written_as_the_user_reads_it() -> None:
-    read_fahrenheit(True)
+    (alert,) = heard(story([LAPTOP], [replace(FULL, temperature=95.0)], seconds=30, hz=1, noise=0.0))
+    assert "95 °C" in text(alert)
+    read_fahrenheit(True)  # chosen since
     try:
-        (alert,) = heard(story([LAPTOP], [replace(FULL, temperature=95.0)], seconds=30, hz=1, noise=0.0))
+        assert "203 °F" in text(alert)
     finally:
         read_fahrenheit(False)
-    assert "203 °F" in text(alert)
 
 
 def test_a_spike_and_a_wave_at_the_limit_are_not_a_flood() -> None:
@@ -313,3 +317,16 @@ def test_what_still_holds_after_the_quiet_time_is_said_then() -> None:
     waves = replace(FULL, temperature=lambda time_s: 60.0 if 60 <= time_s < 120 else 95.0)
     samples = story([LAPTOP], [waves], seconds=1000, hz=1, noise=0.0)
     assert kinds(samples) == ["temperature", "temperature"]
+
+
+def test_an_alert_is_read_in_the_language_of_the_moment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The list is looked at hours later, after a switch."""
+
+    class Loud(gettext.NullTranslations):
+        def gettext(self, message: str) -> str:
+            return re.sub(r"[a-z]+(?![a-z}])", lambda found: found[0].upper(), message)
+
+    (alert,) = heard(ended(story([H200], [FULL], [TRAINING], seconds=420, hz=1, noise=0.0), 300, 7))
+    assert "The GPU used" in text(alert)
+    monkeypatch.setitem(messages._state, "catalogue", Loud())
+    assert "THE GPU USED" in text(alert)

@@ -8,11 +8,12 @@ keeps what it needs of the past, asks nobody, contains no finished sentence. Hys
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
+from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceKey, Sample
 
 #: The kind of alert that a verdict of a watch is: no sample alone tells it.
@@ -40,13 +41,36 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A value that is written when it is shown: in the language and the units of that moment."""
+
+    form: Callable[[Any], str]
+    value: float
+
+    def __str__(self) -> str:
+        return self.form(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A sentence (its message id) that is part of another one, likewise."""
+
+    text: str
+    values: Mapping[str, object] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return _(self.text).format(**self.values)
+
+
+@dataclass(frozen=True, slots=True)
 class Sign:
-    """What a watcher says of one subject. ``values`` go into the kind's texts, ready to be read. ``device`` and ``pid``
-    tell where a click leads, ``seconds`` how long it has been going on: so much of the past is worth a look."""
+    """What a watcher says of one subject. ``values`` go into the kind's texts: words, :class:`Figure`, :class:`Said`.
+    ``device`` and ``pid`` tell where a click leads, ``seconds`` how long it has been going on: so much of the past is
+    worth a look."""
 
     subject: str
     state: State
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
     device: DeviceKey | None = None
     pid: int | None = None
     seconds: float = 0.0
@@ -70,7 +94,7 @@ class Alert:
     utc_s: float
     title: str
     text: str
-    values: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
     device: DeviceKey | None = None
     pid: int | None = None
     seconds: float = 0.0

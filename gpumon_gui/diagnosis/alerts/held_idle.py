@@ -8,7 +8,7 @@ from gpumon_gui.core.formatters import duration, memory
 from gpumon_gui.core.messages import N_
 from gpumon_gui.core.model import ProcessPresence, ProcessSample, Sample, UseKind
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
+from gpumon_gui.diagnosis.alerts.alert import Figure, Limits, Sign, State
 
 KIND = "held_idle"
 TITLE = N_("GPU memory is held, and nothing runs")
@@ -54,7 +54,7 @@ class HeldIdle:
                     "program": process.name or "?",
                     "pid": str(process.pid),
                     "memory": memory(held),
-                    "time": duration(idle_s),
+                    "time": Figure(duration, idle_s),
                 }
                 yield Sign(subject, State.HOLDS, values, process.uses[0].device, process.pid, idle_s)
         for gone in self._idle_since_s.keys() - seen:

@@ -10,7 +10,7 @@ from gpumon_gui.core.formatters import duration, memory
 from gpumon_gui.core.messages import N_
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
+from gpumon_gui.diagnosis.alerts.alert import Figure, Limits, Sign, State
 from gpumon_gui.diagnosis.alerts.past import Past
 from gpumon_gui.diagnosis.behaviour import trends
 
@@ -54,7 +54,12 @@ class MemoryFull:
             if left_s is None:
                 yield Sign(subject, State.OVER)
             elif left_s <= limits.memory_full_s:
-                values = {"gpu": info.name, "used": memory(used), "total": memory(total), "time": duration(left_s)}
+                values = {
+                    "gpu": info.name,
+                    "used": memory(used),
+                    "total": memory(total),
+                    "time": Figure(duration, left_s),
+                }
                 yield Sign(subject, State.HOLDS, values, info.key, seconds=past.seconds)
             elif left_s > 2 * limits.memory_full_s:
                 yield Sign(subject, State.OVER)

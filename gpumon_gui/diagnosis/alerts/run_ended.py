@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from gpumon_gui.core.formatters import took
-from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.messages import N_
 from gpumon_gui.core.model import (
     DeviceKey,
     DeviceState,
@@ -17,7 +17,7 @@ from gpumon_gui.core.model import (
     UseKind,
 )
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
+from gpumon_gui.diagnosis.alerts.alert import Figure, Limits, Said, Sign, State
 from gpumon_gui.diagnosis.behaviour.energy import Energy
 
 KIND = "run_ended"
@@ -125,14 +125,17 @@ def _may_compute(process: ProcessSample) -> bool:
     )
 
 
-def _values(run: _Run, took_s: float) -> dict[str, str]:
+def _values(run: _Run, took_s: float) -> dict[str, object]:
     joules = run.energy.total_j
+    energy: Said | None
     if run.shared:
-        energy = _(_SHARED)
+        energy = Said(_SHARED)
     elif joules:
         seen_s = run.last_utc_s - run.seen_utc_s
         whole = seen_s >= _WHOLE * took_s
-        energy = _(_ENERGY if whole else _PARTLY).format(energy=f"{joules / _WH:,.1f} Wh", time=took(seen_s))
+        energy = Said(
+            _ENERGY if whole else _PARTLY, {"energy": f"{joules / _WH:,.1f} Wh", "time": Figure(took, seen_s)}
+        )
     else:
-        energy = ""
-    return {"program": run.name or "?", "pid": str(run.pid), "time": took(took_s), "energy": energy}
+        energy = None
+    return {"program": run.name or "?", "pid": str(run.pid), "time": Figure(took, took_s), "energy": energy or ""}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.formatters import duration
 from gpumon_gui.core.messages import N_
-from gpumon_gui.diagnosis.alerts.alert import Sign, State
+from gpumon_gui.diagnosis.alerts.alert import Figure, Sign, State
 
 TITLE = N_("GPUMon gets no readings")
 TEXT = N_("Nothing has been read for {time}. {reason}")
@@ -38,7 +38,7 @@ class Silence:
         lasted_s = now.monotonic_s - self._since_s
         if lasted_s < (SILENT_S if self._has_begun else START_S):
             return None
-        return Sign(SUBJECT, State.HOLDS, {"time": duration(lasted_s), "reason": reason})
+        return Sign(SUBJECT, State.HOLDS, {"time": Figure(duration, lasted_s), "reason": reason})
 
     def well(self, now: Instant) -> Sign | None:
         """Readings come, or the user wants none."""

@@ -8,7 +8,7 @@ from gpumon_gui.core.formatters import celsius
 from gpumon_gui.core.messages import N_
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
+from gpumon_gui.diagnosis.alerts.alert import Figure, Limits, Sign, State
 from gpumon_gui.diagnosis.alerts.past import Past
 
 KIND = "temperature"
@@ -36,7 +36,7 @@ class Temperature:
                 continue
             past = self._past.setdefault(str(info.key), Past(HOLD_S))
             past.add(sample.monotonic_s, degrees)
-            values = {"gpu": info.name, "temperature": celsius(degrees)}
+            values = {"gpu": info.name, "temperature": Figure(celsius, degrees)}
             lowest = min(value for _time, value in past.pairs)
             if lowest >= limits.temperature_c and past.seconds >= HOLD_S * 0.8:
                 yield Sign(str(info.key), State.HOLDS, values, info.key)

@@ -12,7 +12,7 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.core.metrics import ClockReason
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.alerts.alert import Limits, Sign, State
+from gpumon_gui.diagnosis.alerts.alert import Figure, Limits, Sign, State
 from gpumon_gui.diagnosis.alerts.past import Past
 
 KIND = "throttle"
@@ -43,6 +43,6 @@ class Throttle:
             past.add(sample.monotonic_s, 1.0 if bits else 0.0)
             share = past.share() or 0.0
             if bits and share >= _HOLDS_SHARE and past.seconds >= HOLD_S * 0.8:
-                yield Sign(str(info.key), State.HOLDS, {"gpu": info.name, "reason": throttle(bits)}, info.key)
+                yield Sign(str(info.key), State.HOLDS, {"gpu": info.name, "reason": Figure(throttle, bits)}, info.key)
             elif share <= _OVER_SHARE:
                 yield Sign(str(info.key), State.OVER)
