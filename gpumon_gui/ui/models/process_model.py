@@ -88,7 +88,7 @@ class Column:
 
 
 COLUMNS: dict[Col, Column] = {
-    Col.NAME: Column(N_("Name"), "", "m" * 11),
+    Col.NAME: Column(N_("Name"), "", "m" * 9),
     Col.PID: Column(N_("PID"), N_("Process identifier"), "888888", numeric=True),
     Col.STATE: Column(N_("State"), N_("What the process does with the GPU, from the last few seconds"), "m" * 17),
     Col.GPU: Column(
