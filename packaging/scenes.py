@@ -35,9 +35,10 @@ from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.clock import SystemClock
+from gpumon_gui.core.formatters import duration, took
 from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis.alerts import memory_full, run_ended, spill
-from gpumon_gui.diagnosis.alerts.alert import Alert
+from gpumon_gui.diagnosis.alerts.alert import Alert, Figure, Said
 from gpumon_gui.diagnosis.gateway import Command, Ran
 from gpumon_gui.diagnosis.proof.run import NoInstruments
 from gpumon_gui.diagnosis.recorded_gateway import RecordedGateway
@@ -235,8 +236,9 @@ class Set:
         self.bell.panel.open_below(self.bell)
         self.take("alerts-empty", self.bell.panel)
         now = self.feed.latest.utc_s if self.feed.latest is not None else 0.0
-        run = {"program": "train.py", "pid": "4711", "time": "42 min", "energy": "The GPU used 310 Wh meanwhile."}
-        full = {"gpu": "GPU 0", "used": "22.1 GB", "total": "24.0 GB", "time": "6 min"}
+        used = Said(run_ended.ENERGY, {"energy": "310 Wh"})
+        run = {"program": "train.py", "pid": "4711", "time": Figure(took, 2520.0), "energy": used}
+        full = {"gpu": "GPU 0", "used": "22.1 GB", "total": "24.0 GB", "time": Figure(duration, 360.0)}
         self.centre.add(
             Alert("run-ended", "4711", now - 90_000, run_ended.TITLE, run_ended.TEXT, run),
             Alert("spill", "0", now - 1900, spill.TITLE, spill.TEXT, {"gpu": "GPU 0", "shared": "3.4 GB"}),

@@ -20,7 +20,7 @@ from typing import Final
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.files import read_start
-from gpumon_gui.core.messages import N_
+from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.again import narrowed, spliced
 from gpumon_gui.diagnosis.ask import Ask, Proving, Result
 from gpumon_gui.diagnosis.collect import Options, Progress, State, collect
@@ -175,7 +175,7 @@ class _Way:
         parts += [("script", script.name, Given(scripts=(script,))) for script in given.scripts]
         for number, (name, subject, part) in enumerate(parts, start=1):
             self.stop_if_cancelled()
-            subject = subject or "text"
+            subject = subject or _("pasted text")
             self.own_step(name, subject, READING[name], State.RUNNING)
             until = (0.1 if self._ask.machine else 0.95) * number / len(parts)
             self._read = self._fraction

@@ -24,7 +24,7 @@ KIND = "run_ended"
 TITLE = N_("A run on the GPU ended")
 TEXT = N_("{program} (PID {pid}) ended after {time}. {energy}")
 
-_ENERGY = N_("The GPU used {energy} meanwhile.")
+ENERGY = N_("The GPU used {energy} meanwhile.")
 _PARTLY = N_("The GPU used {energy} in the {time} that were seen.")
 _SHARED = N_("Other programs used the GPU too, so its energy is not known.")
 _BUSY = 0.01
@@ -133,9 +133,7 @@ def _values(run: _Run, took_s: float) -> dict[str, object]:
     elif joules:
         seen_s = run.last_utc_s - run.seen_utc_s
         whole = seen_s >= _WHOLE * took_s
-        energy = Said(
-            _ENERGY if whole else _PARTLY, {"energy": f"{joules / _WH:,.1f} Wh", "time": Figure(took, seen_s)}
-        )
+        energy = Said(ENERGY if whole else _PARTLY, {"energy": f"{joules / _WH:,.1f} Wh", "time": Figure(took, seen_s)})
     else:
         energy = None
     return {"program": run.name or "?", "pid": str(run.pid), "time": Figure(took, took_s), "energy": energy or ""}

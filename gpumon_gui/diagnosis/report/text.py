@@ -55,7 +55,8 @@ def machine(report: Mapping[str, Any]) -> str:
         return ""
     gpus = ", ".join(str(gpu.get("name") or gpu.get("vendor") or "?") for gpu in facts.get("gpus", ())) or DASH
     version = driver.get("version") or DASH
-    return f"{system['name']} · GPU: {gpus} · {_('Driver version')}: {version}"
+    found = (("GPU", gpus), (_("Driver version"), version))
+    return " · ".join([system["name"], *(_("{what}: {value}").format(what=what, value=value) for what, value in found)])
 
 
 def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
