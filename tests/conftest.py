@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import os
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -31,6 +32,10 @@ os.environ["LC_ALL"] = "C.UTF-8"
 os.environ["PYTHONUTF8"] = "1"
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["PYQTGRAPH_QT_LIB"] = "PySide6"
+# A shell's background job or nohup has them ignored, and children inherit that too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.platform != "win32":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:

@@ -168,14 +168,12 @@ def test_a_missing_qt_names_the_command(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
 def test_a_signal_ends_window_and_sampler(name: str) -> None:
     number = signal.Signals[name]
-    before = signal.signal(number, signal.SIG_DFL)  # a background job of a shell, or nohup, has it ignored
     process = subprocess.Popen(
         [sys.executable, "-m", "gpumon_gui"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(QT_QPA_PLATFORM="offscreen"),
     )
-    signal.signal(number, before)
     try:
         window = psutil.Process(process.pid)
         sampler = _wait_for_child(window)
