@@ -37,6 +37,7 @@ class Awaited(QObject):
         self._feed = feed
         self._first_s: float | None = None
         self._said = ""
+        self._is_told = False  #: that it was not seen for long
         if is_here and not _exists(pid):
             self._say(_("There is no process {pid}. It is watched as soon as there is one.").format(pid=pid))
         feed.sample_taken.connect(self._on_sample)
@@ -59,7 +60,8 @@ class Awaited(QObject):
         if self._first_s is None or sample.monotonic_s < self._first_s:
             self._first_s = sample.monotonic_s
         passed_s = sample.monotonic_s - self._first_s
-        if not self._said and passed_s >= PATIENCE_S:
+        if not self._is_told and passed_s >= PATIENCE_S:
+            self._is_told = True
             text = _("Process {pid} was not seen in {time} of readings. It is watched as soon as it is seen.")
             self._say(text.format(pid=self.pid, time=duration(passed_s)))
 

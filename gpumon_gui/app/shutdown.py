@@ -6,6 +6,7 @@ part that does not end is named on standard error, and the process leaves withou
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from dataclasses import dataclass
@@ -60,5 +61,6 @@ def leave(code: int) -> None:
     """End the process at once, past threads that do not return."""
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            stream.flush()
+            with contextlib.suppress(OSError, ValueError):  # a pipe that nobody reads any more
+                stream.flush()
     os._exit(code)

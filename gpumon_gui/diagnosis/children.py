@@ -143,9 +143,9 @@ def run_child(
     cancel = cancel or Event()
     if cancel.is_set():
         return Ran(None, failure=Failure.CANCELLED)
+    end_orphans()
     begin = time.monotonic()
     memory_bytes = bound_bytes()
-    end_orphans()
     mark = new_mark()
     try:
         process, job = _start(words, {**variables, MARK: mark}, cwd, frozen, bool(given))

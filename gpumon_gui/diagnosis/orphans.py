@@ -18,14 +18,12 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-import psutil
-
 MARK = "GPUMON_CHILD"
 
 
 def new_mark() -> str:
     """The value of :data:`MARK` for one program that this process starts."""
-    return f"{os.getpid()}-{_born(os.getpid())}-{secrets.token_hex(8)}"
+    return f"{os.getpid()}-{_born_of('self')}-{secrets.token_hex(8)}"
 
 
 def folder_prefix() -> str:
@@ -41,21 +39,23 @@ def marked(mark: str) -> list[int]:
 
 @cache
 def end_orphans() -> None:
-    """Kill and remove what is left of processes that are gone. Once in a process; its own user's things only."""
+    """Kill and remove what is left of processes that are gone, as far as this user may. Once in a process."""
     if not sys.platform.startswith("linux"):
         return  # on Windows a job ends what was started
     for pid, mark in _marks():
+        if pid == os.getpid():  # started by what an orphan started
+            continue
         owner, _, rest = mark.partition("-")
         born = rest.partition("-")[0]
         if not _namespace(str(pid)) or _namespace(str(pid)) != _namespace("self"):
             continue  # the number of its owner is one of another namespace
-        if owner.isdecimal() and born.isdecimal() and _born(int(owner)) != born:
+        if owner.isdecimal() and born.isdecimal() and _born_of(owner) != born:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-    with suppress(OSError):
-        for folder in Path(tempfile.gettempdir()).glob(f"gpumon-{_namespace('self') or '?'}-*-*"):
-            owner = folder.name.split("-")[2]
-            if owner.isdecimal() and not psutil.pid_exists(int(owner)) and folder.stat().st_uid == os.getuid():
+    for folder in Path(tempfile.gettempdir()).glob(f"gpumon-{_namespace('self') or '?'}-*-*"):
+        owner = folder.name.split("-")[2]
+        with suppress(OSError):  # others may put there, and take away, what they like
+            if owner.isdecimal() and folder.stat().st_uid == os.getuid() and not _born_of(owner):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -83,7 +83,7 @@ def _namespace(pid: str) -> str:
         return ""
 
 
-def _born(pid: int) -> str:
+def _born_of(pid: str) -> str:
     """When a process was started, in the kernel's ticks; it pins the number to this very process. Empty: unknown."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()[19]

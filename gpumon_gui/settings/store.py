@@ -90,7 +90,10 @@ def load(folder: Path) -> Loaded:
         return Loaded(Values(), (Repair("", strerror(error), shown(file)),), can_be_kept=False)
     except (ValueError, RecursionError) as error:  # tomllib goes down as deep as the brackets do
         _log.warning("%s", error)
-        return Loaded(Values(), (Repair("", strerror(error), kept=_keep_broken(file)),))
+        kept = _keep_broken(file)
+        if not kept:  # written over, nothing of it would be left
+            return Loaded(Values(), (Repair("", strerror(error), shown(file)),), can_be_kept=False)
+        return Loaded(Values(), (Repair("", strerror(error), kept=kept),))
     chosen: dict[str, OptionValue] = {}
     repairs = []
     for option in OPTIONS:
@@ -112,7 +115,8 @@ def load(folder: Path) -> Loaded:
 
 def save(folder: Path, values: Values, keys: Iterable[str] = tuple(BY_KEY)) -> None:
     """Write the values of these keys: whole or not at all. Other keys, comments and unknown keys in the file stay as
-    they are: another window may have written them. Blocks. Raises OutputFailed.
+    they are: another window may have written them. A file that was damaged meanwhile is kept beside it. Blocks. Raises
+    OutputFailed.
     """
     import tomlkit  # only here: starting and reading do without
 
@@ -120,10 +124,15 @@ def save(folder: Path, values: Values, keys: Iterable[str] = tuple(BY_KEY)) -> N
     try:
         folder.mkdir(parents=True, exist_ok=True)
         document = tomlkit.document()
-        with contextlib.suppress(FileNotFoundError, ValueError, RecursionError):
+        try:
             text = _text(file)
             tomllib.loads(text)  # the judge of what is TOML
             document = tomlkit.parse(text)
+        except FileNotFoundError:
+            pass
+        except (ValueError, RecursionError) as error:
+            if not _keep_broken(file):
+                raise OutputFailed(cannot_write(file, error)) from error
         for key in keys:
             _put(document, key, values.chosen.get(key))
     except OSError as error:
@@ -168,12 +177,15 @@ def _put(document: Any, key: str, value: OptionValue | None) -> None:
 def _keep_broken(file: Path) -> str:
     """The name it is kept by; empty when it cannot be."""
     with contextlib.suppress(OSError):
-        content = read_start(file, MOST_BYTES)
+        content = read_start(file, MOST_BYTES + 1)
         for kept in _kept_names(file):
             if not kept.exists():
-                kept.write_bytes(content)
+                if len(content) > MOST_BYTES:
+                    file.replace(kept)  # too large for a copy
+                else:
+                    kept.write_bytes(content)
                 return kept.name
-            if read_start(kept, MOST_BYTES) == content:  # the same fault as at the last start
+            if read_start(kept, MOST_BYTES + 1) == content:  # the same fault as at the last start
                 return kept.name
     return ""
 

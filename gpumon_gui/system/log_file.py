@@ -110,12 +110,12 @@ class LogFile:
         thread, self._thread = self._thread, None
         if thread is None:
             return True
-        # A full queue could not take the writer's end.
-        while self._waiting.full():
+        while True:
             try:
-                self._waiting.get_nowait()
-            except Empty:
+                self._waiting.put_nowait(None)
                 break
-        self._waiting.put(None)
+            except Full:  # it could not take the writer's end
+                with contextlib.suppress(Empty):
+                    self._waiting.get_nowait()
         thread.join(timeout_s)
         return not thread.is_alive()

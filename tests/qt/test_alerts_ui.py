@@ -131,7 +131,7 @@ def test_a_click_leads_to_the_program(bench: Bench) -> None:
     row = page.selected()
     assert row is not None
     assert row.process.pid == 9
-    assert page.table.hasFocus()
+    assert bench.window.focusWidget() is page.table
 
 
 @pytest.fixture
@@ -300,7 +300,7 @@ def test_of_several_notifications_the_user_chooses_in_the_list(bench: Bench, mon
     tray.icon.messageClicked.emit()
     assert not panel.isVisible()
     assert bench.window.page == "performance"
-    assert page.adapters.view().hasFocus()
+    assert bench.window.focusWidget() is page.adapters.view()
     tray.close()
     tray.deleteLater()
 

@@ -13,7 +13,7 @@ from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.settings import words
 from gpumon_gui.settings.catalogue import BY_KEY, OPTIONS, SECTIONS
 from gpumon_gui.settings.option import Choice, Flag, Number, Texts, WrongValue
-from gpumon_gui.settings.store import NAME, Loaded, load, save
+from gpumon_gui.settings.store import MOST_BYTES, NAME, Loaded, load, save
 from gpumon_gui.settings.values import Values
 
 
@@ -240,3 +240,32 @@ def test_a_file_that_cannot_be_read_now_is_not_written_over(tmp_path: Path, monk
         with pytest.raises(OutputFailed):
             save(tmp_path, Values())
     assert load(tmp_path).values == changed(general__theme="dark")
+
+
+def test_a_file_that_was_damaged_while_the_window_was_open_is_kept_before_it_is_written(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text("# mine\n[general\n")
+    save(tmp_path, changed(general__theme="dark"))
+    assert (tmp_path / "settings.broken.toml").read_text() == "# mine\n[general\n"
+    assert load(tmp_path).values == changed(general__theme="dark")
+
+
+def test_a_damaged_file_that_cannot_be_kept_is_not_written_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / NAME).write_text("# mine\n[general\n")
+
+    def full(_self: Path, _data: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert not load(tmp_path).can_be_kept
+    with pytest.raises(OutputFailed, match=NAME):
+        save(tmp_path, changed(general__theme="dark"))
+    assert (tmp_path / NAME).read_text() == "# mine\n[general\n"
+
+
+def test_a_file_that_is_no_settings_file_by_its_size_is_kept_whole(tmp_path: Path) -> None:
+    content = b"#" * (MOST_BYTES + 10)
+    (tmp_path / NAME).write_bytes(content)
+    assert load(tmp_path).values == Values()
+    assert (tmp_path / "settings.broken.toml").read_bytes() == content

@@ -83,8 +83,10 @@ class RecordingWriter:
         self._commit({} if end is None else {"finished_utc_s": repr(end)})
         connection, self._connection = self._connection, None
         with writing(self.path):
-            connection.execute("ROLLBACK")
-            connection.close()
+            try:
+                connection.execute("ROLLBACK")
+            finally:
+                connection.close()
 
     def _commit(self, notes: Mapping[str, str]) -> None:
         connection = self._connection

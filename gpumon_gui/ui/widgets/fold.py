@@ -64,7 +64,9 @@ class FoldHead(FlatButton):
 
     def set_badge(self, word: str, mark: str = "info") -> None:
         """A word at the right; empty for none."""
-        self._badge, self._badge_mark = word, mark
+        if (word, mark) != (self._badge, self._badge_mark):
+            self._badge, self._badge_mark = word, mark
+            self.updateGeometry()  # the title has less room beside it
         self._say_state()
 
     def _say_state(self, *_on: bool) -> None:
