@@ -30,4 +30,4 @@ def content(made: Mapping[str, Any], suffix: str) -> str:
 
 def save(file: Path, made: Mapping[str, Any]) -> None:
     """Write a report in the form that the name ends in. Raises OutputFailed; what was there before then stays."""
-    write_whole(file, content(made, file.suffix).encode("utf-8", "backslashreplace"))
+    write_whole(file, content(made, file.suffix.lower()).encode("utf-8", "backslashreplace"))
