@@ -50,12 +50,17 @@ LAST_S: Final = 10.0
 _GUESSED_S: Final = 7.0
 #: Findings about a pattern that is longer than that: a part of it says something else by nature.
 _PATTERNS: Final = frozenset(("gpu-idle-gaps-cpu-phase", "gpu-memory-growing"))
+#: What comes and goes by nature is gone when it was not seen for so many of its periods, and a minute.
+_RETURNS: Final = frozenset(("gpu-idle-gaps-cpu-phase",))
+_PERIODS: Final = 4.0
 _MOST_TURNS: Final = 1000
 #: Times are told in seconds: two that are closer are one.
 _SAME_TIME_S: Final = 1.0
 
 #: What is said, and since when on both clocks.
 _Said = tuple[tuple[str, str] | None, float, float]
+#: A finding about what comes and goes, until when it is there, and for how long after it was seen.
+_Pattern = tuple[Finding, float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +110,7 @@ class Watcher:
         self._said: _Said | None = None
         self._other: _Said | None = None
         self._last: Finding | None = None
+        self._pattern: _Pattern | None = None
         self._from_s = -math.inf
         self._turns: list[Turn] = []
 
@@ -112,7 +118,7 @@ class Watcher:
         """Take a sample. A step back in time (a replay was rewound) starts over."""
         if sample.monotonic_s < self._rolling.last_s:
             self._rolling, self._said, self._other, self._turns = Rolling(), None, None, []
-            self._from_s = -math.inf
+            self._from_s, self._pattern = -math.inf, None
         self._rolling.add(self._pinned(sample))
         self._rolling.forget_before(sample.monotonic_s - self._kept_s)
 
@@ -123,6 +129,7 @@ class Watcher:
         window = self._rolling.window()
         now_s, now_utc_s = float(window.times_s[-1]), float(window.utc_s[-1])
         behaviour = self._judged(window, min(self._now_s, now_s - self._from_s))
+        behaviour = self._with_pattern(behaviour, now_s)
         other = self._other_work(window, behaviour.diagnosis)
         behaviour = other or behaviour
         jobs = tuple(behaviour.document.facts["jobs"])
@@ -155,9 +162,38 @@ class Watcher:
         best = primary(diagnosis)
         before = _key(self._turns[-1].finding) if self._turns else None
         same = next((one for one in diagnosis.findings if _key(one) == before), None)
+        if best is not None and self._turns and before is None and best.code in _RETURNS and not _returns(best):
+            return None  # one pause is none that returns
         if best is None or same is None or same.symptom_of is not None:
             return best
         return best if _acts(best) and (not _acts(same) or _weight(best) > _weight(same)) else same
+
+    def _with_pattern(self, behaviour: Behaviour, now_s: float) -> Behaviour:
+        """Pauses that return are there, and as bad, until they were not seen for some periods: as long as the program
+        works and nothing else is found to slow it down."""
+        diagnosis, jobs = behaviour.diagnosis, behaviour.document.facts["jobs"]
+        held, until_s, hold_s = self._pattern or (None, -math.inf, 0.0)
+        held = held if now_s <= until_s else None
+        patterns = (one for one in diagnosis.findings if one.code in _RETURNS)
+        seen = next((one for one in patterns if held is None or _key(one) == _key(held)), None)
+        if held is not None and seen is not None and not _returns(seen):  # one pause at least
+            until_s = now_s + hold_s
+        if seen is not None and _returns(seen) and (held is None or _weight(seen) >= _weight(held)):
+            period_s = _fact(_job_of(jobs, seen), "phases", "period_s") or 0.0
+            hold_s = max(NOW_S, _PERIODS * period_s)
+            self._pattern = (seen, now_s + hold_s, hold_s)
+            return behaviour
+        if held is None or any(_acts(one) and _key(one) != _key(held) for one in diagnosis.findings):
+            self._pattern = None
+            return behaviour
+        self._pattern = (held, until_s, hold_s)
+        job = next((job for job in jobs if job.get("subject") == held.subject), None)
+        if (_fact(job, "activity", "busy") or 0.0) < _WORKS:
+            return behaviour
+        now = held if seen is None else replace(seen, severity=held.severity, confidence=held.confidence)
+        rest = tuple(one for one in diagnosis.findings if _key(one) != _key(held))
+        findings = (now, *rest) if _acts(held) else (*rest, now)
+        return replace(behaviour, diagnosis=replace(diagnosis, findings=findings))
 
     def _judged(self, window: Window, recent_s: float) -> Behaviour:
         return judge_window(window, self._pid, self._given, self._rules, recent_s, now=True)
@@ -165,9 +201,7 @@ class Watcher:
     def _start_up_s(self, window: Window, jobs: Sequence[Mapping[str, Any]], finding: Finding | None) -> float:
         """How long the program may still be starting, where nothing of it was seen on a GPU."""
         job = _job_of(jobs, finding)
-        activity = job.get("activity") if job is not None else None
-        busy = activity.get("busy") if isinstance(activity, Mapping) else None
-        works = isinstance(busy, int | float) and busy >= _WORKS
+        works = (_fact(job, "activity", "busy") or 0.0) >= _WORKS
         if self._turns and any(_key(turn.finding) == _key(finding) for turn in self._turns):
             return 0.0
         if job is None or (finding is None and works) or (finding is not None and finding.code not in _NOT_YET):
@@ -243,6 +277,11 @@ def _acts(finding: Finding) -> bool:
     return finding.severity is not Severity.INFO and finding.confidence is not Confidence.LOW
 
 
+def _returns(finding: Finding) -> bool:
+    """Seen more than once."""
+    return finding.code in _RETURNS and finding.confidence is not Confidence.LOW
+
+
 def _weight(finding: Finding) -> tuple[int, int]:
     """What counts for more is larger."""
     severities, confidences = list(Severity), list(Confidence)
@@ -259,10 +298,15 @@ def _same_start(seen_utc_s: float | None, wanted_utc_s: float) -> bool:
 
 def _steady_s(jobs: Sequence[Mapping[str, Any]], finding: Finding | None, seen_s: float) -> float:
     """How much was judged of the job that the finding is about; everything without a job."""
-    job = _job_of(jobs, finding)
-    program = job.get("program") if job is not None else None
-    seconds = program.get("seconds") if isinstance(program, Mapping) else None
-    return float(seconds) if isinstance(seconds, int | float) else seen_s
+    seconds = _fact(_job_of(jobs, finding), "program", "seconds")
+    return seen_s if seconds is None else seconds
+
+
+def _fact(job: Mapping[str, Any] | None, group: str, name: str) -> float | None:
+    """A number that is known of a job."""
+    part = job.get(group) if job is not None else None
+    found = part.get(name) if isinstance(part, Mapping) else None
+    return float(found) if isinstance(found, int | float) else None
 
 
 def _job_of(jobs: Sequence[Mapping[str, Any]], finding: Finding | None) -> Mapping[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -10,7 +11,8 @@ from itertools import count, pairwise
 import numpy as np
 import pytest
 
-from gpumon_gui.core.model import Sample
+from gpumon_gui.core.clock import FakeClock
+from gpumon_gui.core.model import Demand, Sample
 from gpumon_gui.diagnosis.behaviour.judge import judge
 from gpumon_gui.diagnosis.behaviour.rolling import Rolling, window_of
 from gpumon_gui.diagnosis.behaviour.spans import STEADY, spans
@@ -19,6 +21,8 @@ from gpumon_gui.diagnosis.behaviour.window import Window
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity
 from gpumon_gui.diagnosis.rule import Help, Hit, Outcome, Rule, Scope
+from gpumon_gui.telemetry.sampler import Sampler
+from gpumon_gui.telemetry.synthetic.table import build_machine
 from tests.behaviour_samples import FULL, H200, story, without
 from tests.unit.diagnosis.test_made_up_workloads import COPYING, FOUR_BUSY, HEALTHY, TINY
 from tests.unit.diagnosis.workloads import PID, Now, after, record, then
@@ -116,6 +120,54 @@ def test_phases_that_return_are_named_once(work_s: float, pause_s: float, hertz:
     verdicts = watched(record(phases, seconds=100.0, hertz=hertz))
     turns = [turn.finding.code if turn.finding else None for turn in verdicts[-1].history]
     assert turns in ([None, "gpu-idle-gaps-cpu-phase"], ["gpu-idle-gaps-cpu-phase"])
+
+
+@pytest.mark.parametrize("offset_s", [0.0, 7.3])
+@pytest.mark.parametrize("hertz", [1.0, 2.0])
+@pytest.mark.parametrize(
+    ("period_s", "pause_s", "rest"), [(10, 2.5, 0.05), (24, 3, 0.14), (24, 2.6, 0.14), (30, 4, 0.14)]
+)
+def test_pauses_that_lie_at_a_limit_are_said_once(
+    period_s: float, pause_s: float, rest: float, hertz: float, offset_s: float
+) -> None:
+    """The GPU draws a little in the pauses, now more, now less; their share of a minute depends on how many fit in."""
+
+    def phases(now_s: float) -> Now:
+        at_s = now_s + offset_s
+        wander = (math.sin(at_s / 1.7) + math.sin(at_s / 4.3) + math.sin(at_s / 11.9)) / 3
+        works = at_s % period_s < period_s - pause_s
+        return HEALTHY(now_s) if works else Now(kernels=rest + 0.06 * wander, fill=0.5, main=1.0)
+
+    history = watched(record(phases, seconds=300.0, hertz=hertz))[-1].history
+    assert [code_of(turn) for turn in history if turn.finding] == ["gpu-idle-gaps-cpu-phase"]
+    assert len(history) == 1 or history[0].finding is None
+
+
+@pytest.mark.parametrize(("hertz", "offset_s"), [(1.0, 0.0), (1.0, 13.0), (2.0, 21.4)])
+def test_a_scripted_training_on_a_laptop_is_said_to_pause_once(hertz: float, offset_s: float) -> None:
+    """Ten minutes. Until the second pause is over nobody can know that they return."""
+    clock = FakeClock()
+    machine = build_machine("windows-laptop", clock)
+    sampler = Sampler(list(machine.sources), machine.host, clock)
+    clock.advance(offset_s)
+    samples = []
+    for _ in range(round(600 * hertz)):
+        samples.append(sampler.sweep(Demand()))
+        clock.advance(1 / hertz)
+    sampler.close()
+    verdicts = watched(samples, Watcher(11_972))
+    assert [code_of(turn) for turn in verdicts[-1].history] == ["task-manager-wrong-engine", "gpu-idle-gaps-cpu-phase"]
+    since = next(index for index, verdict in enumerate(verdicts) if code(verdict) == "gpu-idle-gaps-cpu-phase")
+    assert since < 60
+    assert {verdict.primary.severity for verdict in verdicts[since:] if verdict.primary} == {Severity.SLOWS}
+
+
+def test_pauses_that_come_no_more_are_gone_after_some_periods() -> None:
+    def phases(now_s: float) -> Now:
+        return HEALTHY(now_s) if now_s % 24 < 20 or now_s > 100 else Now(main=1.0)
+
+    history = watched(record(phases, seconds=300.0, hertz=2.0))[-1].history
+    assert [code_of(turn) for turn in history][-2:] == ["gpu-idle-gaps-cpu-phase", None]
 
 
 def test_a_program_that_goes_on_alike_has_one_verdict() -> None:

@@ -23,6 +23,11 @@ _STEP_S: Final = 0.5
 _FAR_APART_S, _FALLS_TO = 0.5, 0.8
 #: A pause that a user sees in a graph; shorter ones are steps.
 LEAST_GAP_S: Final = 1.5
+#: Of the usual level: a pause goes so low and ends above that. Beside one that does, what goes nearly as low is one
+#: too: a desktop draws now a little more and now a little less.
+_RESTS, _NEARLY, _WORKS = 0.15, 0.25, 0.4
+#: Pauses that return: none is further than this many periods from the next one and from both ends of what was seen.
+_RETURNS: Final = 1.25
 
 
 def of_job(scene: Scene) -> Mapping[str, Any]:
@@ -31,9 +36,9 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     the busy share went from the lower third between its 10 % and 90 % levels to the upper one or back.
 
     Pauses of 1.5 s and more without the GPU between phases of work: ``gaps`` how many, ``gap_s`` their usual length,
-    ``gap_share`` of the time, ``period_s`` from start to start, ``active``: busy share between them; ``cpu_in_gaps``,
-    ``cpu_in_work``: cores of the job in both, ``workers_in_gaps``, ``workers_in_work``: of its helpers,
-    ``write_in_gaps``, ``read_in_gaps`` bytes per second.
+    ``gap_share`` of the time (of whole periods), ``period_s`` from start to start, ``active``: busy share between
+    them; ``cpu_in_gaps``, ``cpu_in_work``: cores of the job in both, ``workers_in_gaps``, ``workers_in_work``: of its
+    helpers, ``write_in_gaps``, ``read_in_gaps`` bytes per second.
     """
     if scene.job is None:
         return {}
@@ -64,7 +69,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "gaps": len(gaps),
         "gaps_enclosed": len(enclosed),
         "gap_s": rounded(float(np.median(lengths)), 1),
-        "gap_share": rounded(float(resting.mean())),
+        "gap_share": rounded(_share(resting, window.times_s, [a for a, _ in gaps if a > 0])),
         "period_s": rounded(float(np.median(np.diff(starts))), 1) if len(starts) > 1 else None,
         "active": rounded(_between(busy, resting, window.times_s)),
         **_in_both(window, job, resting),
@@ -98,19 +103,34 @@ def _turns(busy: Series) -> int:
 def _resting(slow: Series, times_s: Series) -> npt.NDArray[np.bool_]:
     """Where the GPU rests for long enough. Lost samples belong to what was before."""
     high = level(slow, 0.9) or 0.0
-    low = max(0.03, 0.15 * high)
-    resting = np.zeros(len(slow), dtype=np.bool_)
+    if high <= 0.1:  # never at work: nothing is a pause
+        return np.zeros(len(slow), dtype=np.bool_)
+    deep = _below(slow, times_s, max(0.03, _RESTS * high), _WORKS * high)
+    return _below(slow, times_s, max(0.03, _NEARLY * high), _WORKS * high) if deep.any() else deep
+
+
+def _below(slow: Series, times_s: Series, low: float, end: float) -> npt.NDArray[np.bool_]:
+    """From where it is at most ``low`` until it is above ``end``, for long enough."""
+    below = np.zeros(len(slow), dtype=np.bool_)
     state = False
     for index, value in enumerate(slow):
         if np.isfinite(value):
-            state = value <= (0.4 * high if state else low)
-        resting[index] = state
-    if high <= 0.1:  # never at work: nothing is a pause
-        return np.zeros(len(slow), dtype=np.bool_)
-    for a, b in _runs(resting, times_s, 0.0):
+            state = value <= (end if state else low)
+        below[index] = state
+    for a, b in _runs(below, times_s, 0.0):
         if _length(times_s, a, b) < LEAST_GAP_S:
-            resting[a:b] = False
-    return resting
+            below[a:b] = False
+    return below
+
+
+def _share(resting: npt.NDArray[np.bool_], times_s: Series, starts: Sequence[int]) -> float:
+    """The share of the time; of whole periods where pauses return, or it would depend on how many happen to be seen."""
+    if len(starts) < 2:
+        return float(resting.mean())
+    at = times_s[list(starts)]
+    reach_s = _RETURNS * float(np.median(np.diff(at)))
+    distances = np.diff(np.concatenate((times_s[:1], at, times_s[-1:])))
+    return float((resting[starts[0] : starts[-1]] if (distances <= reach_s).all() else resting).mean())
 
 
 def _between(busy: Series, resting: npt.NDArray[np.bool_], times_s: Series) -> float | None:
