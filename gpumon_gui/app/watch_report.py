@@ -43,7 +43,7 @@ def _turn(turn: Turn, since_utc_s: float) -> dict[str, Any]:
     return {
         "from_s": round(max(0.0, turn.utc_s - since_utc_s), 1),
         "code": turn.finding.code if turn.finding is not None else None,
-        "title": watch_texts.sentence(turn.finding),
+        "title": watch_texts.turn_sentence(turn),
     }
 
 

@@ -31,7 +31,6 @@ from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 _ALARMING = (Severity.BLOCKS, Severity.CRASHES)
 _TITLE = N_("A watched program has a serious problem")
 _TEXT = N_("{program}: {verdict}")
-_NOTHING = N_("Nothing that was looked for holds the GPU back.")
 
 
 class Watches(QObject):
@@ -230,17 +229,17 @@ def marker_of(program: Program, turn: Turn, device: DeviceKey | None) -> Marker:
         utc_s=turn.utc_s,
         kind=MarkerKind.VERDICT,
         code="" if finding is None else finding.code,
-        text=_NOTHING if finding is None else finding.title,
+        text=finding.title if finding is not None else watch_texts.IDLE if turn.is_idle else watch_texts.NOTHING,
         parameters=() if finding is None else tuple(finding.values.items()),
         subject=f"{program.name} ({program.pid})",
         device=device,
-        tone=watch_texts.tone(finding),
+        tone=watch_texts.tone(finding, is_idle=turn.is_idle),
     )
 
 
 def alert_of(program: Program, turn: Turn, device: DeviceKey | None) -> Alert:
     """A serious verdict as an alert."""
-    values = {"program": watch_texts.called(program), "verdict": watch_texts.sentence(turn.finding)}
+    values = {"program": watch_texts.called(program), "verdict": watch_texts.turn_sentence(turn)}
     return Alert(VERDICT, f"pid {program.pid}", turn.utc_s, _TITLE, _TEXT, values, device, program.pid)
 
 

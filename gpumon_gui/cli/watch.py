@@ -23,11 +23,10 @@ from gpumon_gui.core.formatters import duration, percent
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Turn, Verdict
+from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Turn, Verdict, does_little
 from gpumon_gui.diagnosis.engine import diagnose as judge
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Finding
-from gpumon_gui.diagnosis.report.watch import WORKS
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
 from gpumon_gui.telemetry.provenance import source_name
@@ -223,8 +222,10 @@ class _Status:
             _rewrite(_("judging, {time} so far").format(time=duration(at_s)))
 
 
-def sentence(finding: Finding | None) -> str:
-    """A verdict in one line."""
+def sentence(finding: Finding | None, *, is_idle: bool = False) -> str:
+    """A verdict in one line; ``is_idle``: the GPU does little, and no cause is known."""
+    if finding is None and is_idle:
+        return _("No cause was found for what the GPU does not do.")
     if finding is None:
         return _("nothing was found that holds it back")
     return printable(_(finding.title).format(**finding.values))
@@ -232,10 +233,7 @@ def sentence(finding: Finding | None) -> str:
 
 def _said(verdict: Verdict) -> str:
     """The same of a verdict: a GPU that does little without a cause is not well."""
-    jobs = verdict.behaviour.document.facts["jobs"]
-    if verdict.primary is None and any((job.get("activity", {}).get("busy") or 0.0) < WORKS for job in jobs):
-        return _("No cause was found for what the GPU does not do.")
-    return sentence(verdict.primary)
+    return sentence(verdict.primary, is_idle=does_little(verdict.behaviour.document.facts["jobs"]))
 
 
 def _load(sample: Sample) -> Iterable[str]:
@@ -316,7 +314,7 @@ def _turn(turn: Turn, begin_utc_s: float) -> dict[str, Any]:
     return {
         "from_s": round(max(0.0, turn.utc_s - begin_utc_s), 1),
         "code": turn.finding.code if turn.finding is not None else None,
-        "title": sentence(turn.finding),
+        "title": sentence(turn.finding, is_idle=turn.is_idle),
     }
 
 

@@ -323,7 +323,10 @@ class Theme(QObject):
 
     def _colour(self, app: QApplication) -> None:
         app.setPalette(self.palette())
-        QToolTip.setPalette(self.palette())  # else the system's, yellow where it has none
+        if (
+            sys.platform != "win32"
+        ):  # Windows' own follow the scheme; elsewhere they are yellow without a desktop's word
+            QToolTip.setPalette(self.palette())
 
     def _chosen(self) -> Colours:
         hints = QGuiApplication.styleHints()

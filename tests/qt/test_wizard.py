@@ -480,7 +480,6 @@ def test_a_search_that_a_check_interrupts_goes_on_after_a_cancel(desk: Desk, mac
     assert wizard.next_button.text() == "Check 2 environments"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
 def sleepers() -> list[int]:
     """What the stand-in for an interpreter started. Others come and go meanwhile."""
     found = []
@@ -491,6 +490,7 @@ def sleepers() -> list[int]:
     return found
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a script is no program there")
 class TestLive:
     """A real program that never answers."""
 

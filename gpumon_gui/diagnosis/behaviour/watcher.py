@@ -42,6 +42,8 @@ START_UP_S, UNKNOWN_START_S = 30.0, 15.0
 _NOT_YET: Final = frozenset(("code-runs-on-cpu", "no-gpu-workload", "workload-cpu-bound-by-environment"))
 #: Busy for less than this share of the time nothing was done on a GPU.
 _WORKS: Final = 0.05
+#: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
+_FED: Final = 0.5
 #: Two ways to tell when a process started differ by less (boot time and ticks on Linux).
 _SAME_START_S: Final = 2.0
 #: What is judged by itself, to notice another kind of work under the same load.
@@ -65,10 +67,12 @@ _Pattern = tuple[Finding, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """From ``utc_s`` on the stable verdict was ``finding`` (None: nothing to say)."""
+    """From ``utc_s`` on the stable verdict was ``finding`` (None: nothing to say; ``is_idle``: though the GPU did
+    little)."""
 
     utc_s: float
     finding: Finding | None
+    is_idle: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ class Watcher:
         if is_change and other is None and not self._last_agrees(finding):
             needs_s = max(needs_s, CHANGED_S)
         if needs_s == 0.0:
-            self._turn(finding, now_utc_s - steady_s)
+            self._turn(finding, now_utc_s - steady_s, finding is None and does_little(jobs))
         return Verdict(
             behaviour,
             finding,
@@ -239,7 +243,7 @@ class Watcher:
             return last
         return None
 
-    def _turn(self, finding: Finding | None, steady_utc_s: float) -> None:
+    def _turn(self, finding: Finding | None, steady_utc_s: float, is_idle: bool) -> None:
         """Note a stable verdict. It holds since its steady part began or, where that is also what something else was
         said of, since it was said first."""
         if self._turns and _key(self._turns[-1].finding) == _key(finding):
@@ -247,7 +251,7 @@ class Watcher:
         since_utc_s = steady_utc_s
         if self._turns and self._said is not None and since_utc_s < self._turns[-1].utc_s + _SAME_TIME_S:
             since_utc_s = self._said[2]
-        self._turns = [*self._turns[-_MOST_TURNS:], Turn(since_utc_s, finding)]
+        self._turns = [*self._turns[-_MOST_TURNS:], Turn(since_utc_s, finding, is_idle)]
 
     def _pinned(self, sample: Sample) -> Sample:
         """Without another process that got the same pid later."""
@@ -270,6 +274,11 @@ def primary(diagnosis: Diagnosis) -> Finding | None:
     """The finding that says it best: a cause that is no guess, else the first one of any kind; None without any."""
     acting = (finding for finding in diagnosis.findings if _acts(finding) and finding.symptom_of is None)
     return next(acting, next(iter(diagnosis.findings), None))
+
+
+def does_little(jobs: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the GPU of one of these jobs (facts) works for less than half of the time."""
+    return any((_fact(job, "activity", "busy") or 0.0) < _FED for job in jobs)
 
 
 def _acts(finding: Finding) -> bool:

@@ -15,7 +15,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report import words
 
 #: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
-WORKS = 0.5
+_WORKS = 0.5
 #: Less than this was not judged: all was.
 _ALL_S = 0.5
 
@@ -50,7 +50,7 @@ def closing(report: Mapping[str, Any]) -> list[str]:
         if watch.get("mode") == "replay":
             return [_("Too little was seen for a verdict.")]
         return [_("Too little was seen for a verdict: watch for longer.")]
-    if all((_number(job, "activity", "busy") or 0.0) >= WORKS for job in jobs):
+    if all((_number(job, "activity", "busy") or 0.0) >= _WORKS for job in jobs):
         return [_("Nothing that was looked for holds the GPU back.")]
     told = {finding["subject"] for finding in report["findings"]}
     if all(job.get("subject") in told for job in jobs):

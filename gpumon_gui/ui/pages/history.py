@@ -19,7 +19,7 @@ from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Span
 from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.charts.history_stack import ZOOM, marker_tip
-from gpumon_gui.ui.theme import L, S, Theme
+from gpumon_gui.ui.theme import TONES, L, S, Theme
 from gpumon_gui.ui.widgets.history_asking import HistoryAsking
 from gpumon_gui.ui.widgets.history_empty import HistoryEmpty
 from gpumon_gui.ui.widgets.history_figures import HistoryFigures
@@ -112,7 +112,7 @@ class HistoryPage(QWidget):
 
     def copied_text(self) -> str:
         """What Ctrl+C copies."""
-        return self.figures.readout.text()
+        return self.figures.copied_text()
 
     def close_tasks(self) -> bool:
         """The window closes: ask nothing any more."""
@@ -214,7 +214,7 @@ class HistoryPage(QWidget):
 
     @Slot(object)
     def _on_marker(self, marker: Marker) -> None:
-        tone = {"good": Tone.GOOD, "attention": Tone.ATTENTION, "bad": Tone.BAD}.get(marker.tone, Tone.INFO)
+        tone = Tone(marker.tone) if marker.tone in TONES else Tone.INFO
         self._told = marker_tip(marker).replace("\n", " · ")
         self.message.say(self._told, tone)
 

@@ -74,6 +74,24 @@ class HistoryFigures(QWidget):
             parts.append(self._second_line(None))
         return "; ".join(parts)
 
+    def copied_text(self) -> str:
+        """The figures with what they are of: the device, the span and, where two are compared, the other one."""
+        asked = self.asked
+        if asked is None or asked.device is None:
+            return ""
+        device, second, heading = asked.device, self.readout.second.text, [self.readout.heading.text]
+        if asked.other is not None and asked.compared is not None:
+            other, span = asked.compared
+            heading.append(_("Second curve: {when}").format(when=self._named(other, span)))
+        elif second:
+            heading.append(second)
+        return "\n".join((self._named(device, asked.span), *heading, *self.readout.lines()))
+
+    def _named(self, device: StoredDevice, span: Span) -> str:
+        title = "" if self.asked is None else self.asked.title(device)
+        names = (title,) if device.is_host else (title, device.name)
+        return " · ".join(dict.fromkeys((*(printable(name) for name in names if name), texts.span_text(span))))
+
     def _draw(self, asked: HistoryAsking, title: str, span: Span, metrics: tuple[str, ...]) -> None:
         reading, other = asked.reading, asked.other
         common = Drawing(

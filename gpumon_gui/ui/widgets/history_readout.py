@@ -84,11 +84,11 @@ class HistoryReadout(QWidget):
 
     def text(self) -> str:
         """Everything it says: a line for each row, parts apart by tabs."""
-        head = [part for part in (self.heading.text, self.second.text) if part]
-        lines = [
-            "\t".join((row.name, *(part for line in row.lines for part in line if part))) for row in self.rows.rows
-        ]
-        return "\n".join([*head, *lines])
+        return "\n".join((*(part for part in (self.heading.text, self.second.text) if part), *self.lines()))
+
+    def lines(self) -> list[str]:
+        """A line for each row."""
+        return ["\t".join((row.name, *(part for line in row.lines for part in line if part))) for row in self.rows.rows]
 
 
 class _Rows(QWidget):

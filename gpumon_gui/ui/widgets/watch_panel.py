@@ -393,7 +393,7 @@ class WatchPanel(QWidget):
 
     def _show_turns(self, verdict: Verdict | None) -> None:
         turns = verdict.history[-_MOST_TURNS:] if verdict is not None else ()
-        lines = [f"{moments.clock(turn.utc_s)}  {watch_texts.sentence(turn.finding)}" for turn in reversed(turns)]
+        lines = [f"{moments.clock(turn.utc_s)}  {watch_texts.turn_sentence(turn)}" for turn in reversed(turns)]
         count = ngettext("{count} verdict so far", "{count} verdicts so far", len(lines)).format(count=len(lines))
         self.turns.say(count, lines)
 
@@ -415,7 +415,7 @@ class WatchPanel(QWidget):
             if one.program not in self._told or self._told[one.program] != known[one.program]:
                 words = _("{program}: {verdict}").format(
                     program=watch_texts.called(one.program),
-                    verdict=watch_texts.sentence(finding, verdict.behaviour.document.facts),
+                    verdict=watch_texts.turn_sentence(verdict.history[-1]),
                 )
                 announce(self, words)
         self._told = known

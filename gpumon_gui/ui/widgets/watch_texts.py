@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from gpumon_gui.bridge.watching import Program, Watched
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import took
-from gpumon_gui.core.messages import _
+from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.behaviour.spans import STEADY
-from gpumon_gui.diagnosis.behaviour.watcher import Verdict
+from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict, does_little
 from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated
 from gpumon_gui.diagnosis.report import fact_words, words
 from gpumon_gui.diagnosis.rule import Rule
@@ -19,14 +18,16 @@ from gpumon_gui.ui import moments
 from gpumon_gui.ui.charts.bands import Band, BandStyle
 from gpumon_gui.ui.widgets.finding_block import MARK, Line, Shown
 
-#: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
-_WORKS = 0.5
 _WH = 3600.0
+NOTHING = N_("Nothing that was looked for holds the GPU back.")
+IDLE = N_("No cause was found for what the GPU does not do.")
 
 
-def tone(finding: Finding | None) -> str:
-    """Of a mark: ``bad``, ``attention``, ``info``, and ``good`` where there is nothing to say."""
-    return "good" if finding is None else MARK[finding.severity]
+def tone(finding: Finding | None, *, is_idle: bool = False) -> str:
+    """Of a mark: ``bad``, ``attention``, ``info``, and ``good`` where there is nothing to say of a GPU that works."""
+    if finding is None:
+        return "info" if is_idle else "good"
+    return MARK[finding.severity]
 
 
 def called(program: Program) -> str:
@@ -34,18 +35,23 @@ def called(program: Program) -> str:
     return _("{name} (PID {pid})").format(name=printable(program.name) or "?", pid=program.pid)
 
 
-def sentence(finding: Finding | None, facts: Mapping[str, Any] | None = None) -> str:
-    """The verdict in one sentence; ``facts`` of the watch tell a healthy GPU from an idle one without a cause."""
+def sentence(finding: Finding | None, *, is_idle: bool = False) -> str:
+    """The verdict in one sentence; ``is_idle``: the GPU does little, and no cause is known."""
     if finding is not None:
         return printable(_(finding.title).format(**finding.values))
-    if _is_idle(facts):
-        return _("No cause was found for what the GPU does not do.")
-    return _("Nothing that was looked for holds the GPU back.")
+    return _(IDLE if is_idle else NOTHING)
 
 
-def _is_idle(facts: Mapping[str, Any] | None) -> bool:
-    jobs = [job for job in (facts or {}).get("jobs", ()) if isinstance(job, Mapping)]
-    return any(_busy(job) < _WORKS for job in jobs)
+def turn_sentence(turn: Turn) -> str:
+    """What the verdict was from then on."""
+    return sentence(turn.finding, is_idle=turn.is_idle)
+
+
+def _is_idle(verdict: Verdict) -> bool:
+    """Of now; while a change passes, the facts are a mixture, and what was said before counts."""
+    if verdict.stable or not verdict.history:
+        return does_little(verdict.behaviour.document.facts["jobs"])
+    return verdict.history[-1].is_idle
 
 
 def said(verdict: Verdict) -> Finding | None:
@@ -74,10 +80,8 @@ def headline(watched: Watched) -> tuple[str, str]:
         return "none", _("It ended before anything could be seen of it.") if watched.ended else _("Watching …")
     if has_said(verdict):
         finding = said(verdict)
-        # While a change passes, the facts are a mixture.
-        facts = verdict.behaviour.document.facts if verdict.stable else None
-        mark = "info" if finding is None and _is_idle(facts) else tone(finding)
-        return mark, sentence(finding, facts)
+        is_idle = finding is None and _is_idle(verdict)
+        return tone(finding, is_idle=is_idle), sentence(finding, is_idle=is_idle)
     if watched.ended:
         return "none", _("It ended before enough was seen for a verdict.")
     return "none", _("Watching …")
@@ -176,9 +180,3 @@ def bands(watched: Watched, chosen: tuple[str, str] | None) -> tuple[Band, ...]:
             style = BandStyle.CHOSEN if shown == chosen else BandStyle.FINDING
             found.append(Band(span.start_utc_s, span.end_utc_s, sentence(finding), tone(finding), style))
     return tuple(found)
-
-
-def _busy(job: Mapping[str, Any]) -> float:
-    activity = job.get("activity")
-    busy = activity.get("busy") if isinstance(activity, Mapping) else None
-    return float(busy) if isinstance(busy, int | float) else 0.0
