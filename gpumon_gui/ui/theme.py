@@ -323,9 +323,7 @@ class Theme(QObject):
 
     def _colour(self, app: QApplication) -> None:
         app.setPalette(self.palette())
-        if (
-            sys.platform != "win32"
-        ):  # Windows' own follow the scheme; elsewhere they are yellow without a desktop's word
+        if sys.platform != "win32":  # where they follow the scheme themselves; else yellow without a desktop's word
             QToolTip.setPalette(self.palette())
 
     def _chosen(self) -> Colours:

@@ -35,6 +35,7 @@ from gpumon_gui.ui.charts.history_plot import AXIS_WIDTH
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.history import HistoryPage
 from gpumon_gui.ui.theme import Scheme, Theme
+from gpumon_gui.ui.widgets import history_texts as texts
 from tests.conftest import packaging_module
 from tests.qt.samples import START_UTC_S, device_key, make_sample
 from tests.qt.test_main_window import RecordingOrigin
@@ -622,6 +623,21 @@ def test_ctrl_c_copies_the_figures(filled: HistoryPage) -> None:
     copied = QGuiApplication.clipboard().text()
     assert "Power\t" in copied
     assert " W" in copied
+    name = filled.asked.device.name  # type: ignore[union-attr]
+    assert copied.splitlines()[0] == f"GPU 0 · {name} · {texts.span_text(filled.asked.span)}"  # it stands alone
+
+
+def test_a_copied_comparison_says_what_both_are_of(filled: HistoryPage, qtbot: QtBot) -> None:
+    trigger(filled, "compare", "Keep what is on show")
+    qtbot.waitUntil(lambda: filled.asked.other is not None, timeout=PATIENCE_MS)
+    trigger(filled, "device", "GPU 1")
+    wait_for(filled, qtbot)
+    qtbot.waitUntil(lambda: filled.asked.other is not None, timeout=PATIENCE_MS)
+    lines = filled.copied_text().splitlines()
+    assert lines[0].startswith("GPU 1 · ")
+    (second,) = (line for line in lines if line.startswith("Second curve: "))
+    assert second.startswith("Second curve: GPU 0 · ")
+    assert second.endswith(texts.span_text(filled.asked.compared[1]))  # type: ignore[index]
 
 
 # -- nothing, off, on again
@@ -711,6 +727,7 @@ def test_off_because_of_a_locked_file_and_on_again(
     other.execute("ROLLBACK")
     other.close()
     qtbot.waitUntil(lambda: page.off_bar.text == "", timeout=PATIENCE_MS)
+    assert page.message.text == "History is kept again."
     page.asked.ask()
     qtbot.waitUntil(lambda: _seconds(page) == 2, timeout=PATIENCE_MS)  # what came meanwhile is there too
 

@@ -930,6 +930,13 @@ def test_only_what_stops_or_crashes_a_program_raises_an_alert(watches: Watches, 
     assert marker_of(program, Turn(9.0, cpu), None).tone == "bad"
 
 
+def test_the_history_tells_an_idle_gpu_from_a_healthy_one() -> None:
+    program = Program(PID, 1.0, "python")
+    healthy, idle = (marker_of(program, Turn(9.0, None, is_idle), None) for is_idle in (False, True))
+    assert (healthy.tone, healthy.sentence()) == ("good", "Nothing that was looked for holds the GPU back.")
+    assert (idle.tone, idle.sentence()) == ("info", "No cause was found for what the GPU does not do.")
+
+
 def test_a_report_is_saved_on_what_is_known_and_the_verdict_copied(
     watches: Watches,
     see: Callable[[Sequence[Sample]], None],

@@ -39,6 +39,7 @@ class HistoryPage(QWidget):
         self._theme = theme
         self._told = ""  # of a marker
         self._is_to_say = False
+        self._was_off = False
         self.head = HistoryHead(theme, self)
         self.off_bar = MessageBar(theme, parent=self)
         self.message = MessageBar(theme, closable=True, parent=self)
@@ -159,6 +160,9 @@ class HistoryPage(QWidget):
             if history is None or not history.dropped
             else _("{count} readings were lost because the disk was too slow.").format(count=history.dropped),
         ]
+        if self._was_off and history is not None and status.is_kept:
+            self.message.say(_("History is kept again."), Tone.GOOD)
+        self._was_off = bool(status.reason)
         text = " ".join(line for line in lines if line)
         if text and history is not None:
             self.off_bar.say(text, Tone.ATTENTION if status.reason or fault else Tone.INFO)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
 from gpumon_gui.history.reading import Span, StoredDevice
 from gpumon_gui.ui import moments
@@ -79,13 +80,11 @@ class HistoryFigures(QWidget):
         asked = self.asked
         if asked is None or asked.device is None:
             return ""
-        device, second, heading = asked.device, self.readout.second.text, [self.readout.heading.text]
-        if asked.other is not None and asked.compared is not None:
-            other, span = asked.compared
-            heading.append(_("Second curve: {when}").format(when=self._named(other, span)))
-        elif second:
-            heading.append(second)
-        return "\n".join((self._named(device, asked.span), *heading, *self.readout.lines()))
+        second = self.readout.second.text
+        if asked.other is not None and asked.compared is not None and self.stack.cursor_s is None:
+            second = _("Second curve: {when}").format(when=self._named(*asked.compared))
+        head = (self._named(asked.device, asked.span), self.readout.heading.text, second)
+        return "\n".join((*(line for line in head if line), *self.readout.lines()))
 
     def _named(self, device: StoredDevice, span: Span) -> str:
         title = "" if self.asked is None else self.asked.title(device)
