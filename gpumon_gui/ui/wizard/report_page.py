@@ -169,7 +169,8 @@ class ReportPage(QWidget):
         set_text(
             self._intro,
             _(
-                "The report is for somebody who helps you. Names, paths and addresses are replaced in it; this is the "
+                "The report is for somebody who helps you. Your name, your home folder, this computer's name and "
+                "addresses are replaced in it; other names and folders are not. This is the "
                 "whole text. Nothing is sent: you pass the file on, or not."
             ),
         )
