@@ -14,6 +14,7 @@ from gpumon_gui.bridge.sampling import Sampling
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.model import Demand
 from gpumon_gui.telemetry.process import SamplerProcess
+from gpumon_gui.ui.origin import Origin as WindowsOrigin
 
 #: F5 asks for the next sample this soon.
 _NOW_S = 0.1
@@ -27,35 +28,11 @@ class End:
     text: str = ""
 
 
-class Origin(Protocol):
-    """One of them, as the window and the shutdown use it."""
+class Origin(WindowsOrigin, Protocol):
+    """One of them, as the start and the shutdown use it too."""
 
     def start(self) -> None:
         """Begin."""
-        ...
-
-    def set_demand(self, demand: Demand) -> None:
-        """Read this and no more."""
-        ...
-
-    def pause(self) -> None:
-        """Give no samples any more."""
-        ...
-
-    def resume(self) -> None:
-        """Give samples again."""
-        ...
-
-    def toggle(self) -> None:
-        """Pause or resume."""
-        ...
-
-    def refresh(self) -> None:
-        """Give a sample now."""
-        ...
-
-    def retranslate(self) -> None:
-        """Say the status again, in the language of now."""
         ...
 
     def close(self, timeout_s: float) -> End:

@@ -75,12 +75,8 @@ class WatchReport(QObject):
     @Slot(str)
     def save_as(self, name: str) -> None:
         """Write it, in the form that the name ends in; else in the first one."""
-        file = Path(name)
-        is_asked = file.suffix.lower() in FORMATS  # the dialog asked about the name it knows
-        if not is_asked:
-            file = file.with_name(file.name + FORMATS[0])
         if self._result is not None:
-            self._files.save(self._result, file, is_asked=is_asked)
+            self._files.save(self._result, Path(name), FORMATS)
 
     @Slot(object)
     def _on_saved(self, saved: Saved) -> None:

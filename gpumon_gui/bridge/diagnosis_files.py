@@ -223,10 +223,12 @@ class DiagnosisFiles(QObject):
         """Make the report as it would be written with this suffix."""
         self._send(_Task("preview", result, suffix=suffix, private=self._private))
 
-    def save(self, result: Result, file: Path, *, is_asked: bool = True) -> None:
-        """Write the report, in the form that the name ends in. ``is_asked`` False: nobody agreed to write over a file
-        of that name."""
-        self._send(_Task("save", result, file, private=self._private, is_asked=is_asked))
+    def save(self, result: Result, file: Path, forms: tuple[str, ...] = ()) -> None:
+        """Write the report, in the form that the name ends in. With another ending than ``forms`` (if there are any)
+        the first of them is put behind it; a file of that new name is left alone: the dialog asked about the other."""
+        is_asked = not forms or file.suffix.lower() in forms
+        target = file if is_asked else file.with_name(file.name + forms[0])
+        self._send(_Task("save", result, target, private=self._private, is_asked=is_asked))
 
     def close(self) -> bool:
         """End the thread after what is to be written; False when the file system does not answer."""

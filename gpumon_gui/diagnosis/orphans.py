@@ -42,17 +42,18 @@ def end_orphans() -> None:
     """Kill and remove what is left of processes that are gone, as far as this user may. Once in a process."""
     if not sys.platform.startswith("linux"):
         return  # on Windows a job ends what was started
+    here = _namespace("self")
     for pid, mark in _marks():
         if pid == os.getpid():  # started by what an orphan started
             continue
         owner, _, rest = mark.partition("-")
         born = rest.partition("-")[0]
-        if not _namespace(str(pid)) or _namespace(str(pid)) != _namespace("self"):
+        if not here or _namespace(str(pid)) != here:
             continue  # the number of its owner is one of another namespace
         if owner.isdecimal() and born.isdecimal() and _born_of(owner) != born:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-    for folder in Path(tempfile.gettempdir()).glob(f"gpumon-{_namespace('self') or '?'}-*-*"):
+    for folder in Path(tempfile.gettempdir()).glob(f"gpumon-{here or '?'}-*-*"):
         owner = folder.name.split("-")[2]
         with suppress(OSError):  # others may put there, and take away, what they like
             if owner.isdecimal() and folder.stat().st_uid == os.getuid() and not _born_of(owner):

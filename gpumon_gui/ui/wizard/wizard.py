@@ -295,11 +295,7 @@ class Wizard(QWidget):
         """Write the report; the form is the one chosen, whatever the name ends in."""
         if self.findings.result is None:
             return
-        file = Path(name)
-        is_asked = file.suffix.lower() == self.report.suffix  # the dialog asked about the name it knows
-        if not is_asked:
-            file = file.with_name(file.name + self.report.suffix)
-        self._files.save(self.findings.result, file, is_asked=is_asked)
+        self._files.save(self.findings.result, Path(name), (self.report.suffix,))
 
     @Slot(object)
     def _on_saved(self, saved: Saved) -> None:
