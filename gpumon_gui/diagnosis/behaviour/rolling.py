@@ -74,7 +74,7 @@ class Rolling:
             track.values.take(device.values, index, room)
             for engine in device.engines:
                 if type(engine.utilization) is Reading and not isinstance(engine.utilization.value, str):
-                    track.engines.put(engine.name or engine.id, engine.utilization.value, index, room)
+                    track.engines.put_highest(engine.name or engine.id, engine.utilization.value, index, room)
         for process in sample.processes:
             identity = (process.pid, process.started_utc_s)
             found = self._processes.get(identity)
@@ -170,6 +170,11 @@ class _Columns:
         if column is None:
             column = self.data[name] = np.full(room, np.nan)
         column[index] = value
+
+    def put_highest(self, name: str, value: float, index: int, room: int) -> None:
+        """Of several with one name in a sample."""
+        before = self.data[name][index] if name in self.data else np.nan
+        self.put(name, before if before > value else value, index, room)
 
     def take(self, values: Mapping[str, Value], index: int, room: int) -> None:
         for name, value in values.items():

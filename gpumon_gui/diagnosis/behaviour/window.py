@@ -22,7 +22,8 @@ Series = npt.NDArray[np.float64]
 class DeviceTrack:
     """One device. ``series`` has every numeric metric that had a value at least once (lasting numbers may stand in
     ``info.static`` instead: :meth:`lasting`); ``sources`` says which counter each series is from. ``engines`` are
-    Windows' or DRM's engine series by the source's spelling, ``state`` is the last one seen."""
+    Windows' or DRM's engine series by the source's spelling (the busiest of those with one name), ``state`` is the last
+    one seen."""
 
     info: DeviceInfo
     series: Mapping[str, Series]

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from gpumon_gui.core.clock import FakeClock
-from gpumon_gui.core.model import Demand, Sample
+from gpumon_gui.core.model import Demand, EngineKind, EngineSample, Sample
+from gpumon_gui.core.values import Reading
 from gpumon_gui.diagnosis.behaviour.judge import judge
 from gpumon_gui.diagnosis.behaviour.rolling import Rolling, window_of
 from gpumon_gui.diagnosis.behaviour.spans import STEADY, spans
@@ -291,6 +292,23 @@ def test_a_window_that_grew_and_forgot_is_that_of_its_samples() -> None:
     same(early, window_of(samples[:50]))  # a window made before stays what it was
     since = kept[len(kept) // 2].monotonic_s
     same(rolling.window(since), window_of([sample for sample in kept if sample.monotonic_s >= since]))
+
+
+def test_of_engines_with_one_name_the_busiest_counts() -> None:
+    """The first graph that Task Manager calls Copy, and another one."""
+
+    def copying(sample: Sample, *shares: float) -> Sample:
+        engines = tuple(
+            EngineSample(f"eng_{number}", "Copy", EngineKind.COPY, Reading(share, "pdh"))
+            for number, share in enumerate(shares)
+        )
+        devices = {key: replace(device, engines=engines) for key, device in sample.devices.items()}
+        return replace(sample, devices=devices)
+
+    first, second, third = record(HEALTHY, seconds=1.0)[:3]
+    window = window_of([copying(first, 0.06, 0.0), copying(second, 0.0, 0.1), third])
+    (track,) = window.devices.values()
+    np.testing.assert_array_equal(track.engines["Copy"], [0.06, 0.1, np.nan])
 
 
 def test_what_came_late_or_went_has_gaps_not_zeros() -> None:
