@@ -73,7 +73,9 @@ class Keeping(QObject):
         super().__init__(window)
         self._settings = settings
         self.history, why_none = _history(arguments, settings.values)
+        self._window = window
         window.pages["history"].set_history(self.history, why_none)
+        window.pages["history"].last_hour_wanted.connect(self._on_last_hour)
         if why_none in (_OF_A_RECORDING, _OF_A_SCENARIO):  # it stays so: no page with nothing but a reason
             window.hide_page("history", why_none)
         if self.history is not None and self.history.is_written:
@@ -92,6 +94,11 @@ class Keeping(QObject):
     def close(self, timeout_s: float) -> bool:
         """Write what is left. False: a thread does not end."""
         return self.history is None or self.history.close(timeout_s)
+
+    @Slot()
+    def _on_last_hour(self) -> None:
+        self._window.pages["performance"].set_span(HOUR_S)
+        self._window.show_page("performance")
 
     @Slot(object)
     def _on_alert(self, alert: Alert) -> None:

@@ -192,8 +192,13 @@ class Watches(QObject):
         if panel is None:
             return
         watched = panel.watched()
-        if self._feed.status.state is FeedState.PAUSED and not self._window.is_recorded:
+        status = self._feed.status
+        if status.state is FeedState.PAUSED and not self._window.is_recorded:
             notice = _("Updates are paused, so nothing new is seen.")
+        elif status.is_over and watched is not None and _is_waiting(watched):
+            notice = _("The recording is over. Play it again to see what the program does.")
+        elif status.state is FeedState.PAUSED and watched is not None and _is_waiting(watched):
+            notice = _("The recording is paused, so nothing new is seen.")
         elif watched is not None and _is_off_the_gpu(watched):
             notice = _("It has not used a GPU so far. GPUMon goes on watching.")
         else:
@@ -241,6 +246,11 @@ def alert_of(program: Program, turn: Turn, device: DeviceKey | None) -> Alert:
     """A serious verdict as an alert."""
     values = {"program": watch_texts.called(program), "verdict": watch_texts.turn_sentence(turn)}
     return Alert(VERDICT, f"pid {program.pid}", turn.utc_s, _TITLE, _TEXT, values, device, program.pid)
+
+
+def _is_waiting(watched: Watched) -> bool:
+    """Whether more must be seen for a verdict."""
+    return bool(watch_texts.waiting(watched))
 
 
 def _is_off_the_gpu(watched: Watched) -> bool:

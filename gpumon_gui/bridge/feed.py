@@ -33,11 +33,13 @@ class FeedState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeedStatus:
-    """``text`` is one translated sentence for the status bar and the banner; ``age_s`` the age of the newest sample."""
+    """``text`` is one translated sentence for the status bar and the banner; ``age_s`` the age of the newest sample;
+    ``is_over``: the last sample of a recording is on show."""
 
     state: FeedState = FeedState.STARTING
     text: str = ""
     age_s: float = 0.0
+    is_over: bool = False
 
 
 class Feed(QObject):

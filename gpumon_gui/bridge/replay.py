@@ -571,4 +571,4 @@ class Replay(QObject):
             text = text.format(name=self.name)
             if self._opened is not None and not self._opened.complete:
                 text += " " + _("(the recorder was cut off)")
-        self._feed.set_status(FeedStatus(feed_state, text))
+        self._feed.set_status(FeedStatus(feed_state, text, is_over=self._state is ReplayState.ENDED))

@@ -28,6 +28,7 @@ from gpumon_gui.diagnosis.alerts.alert import Alert
 from gpumon_gui.history.marker import MarkerKind
 from gpumon_gui.history.reading import HistoryReader, Span
 from gpumon_gui.history.retention import HistoryOptions
+from gpumon_gui.history.schema import HOUR_S
 from gpumon_gui.history.store import HistoryStore
 from gpumon_gui.settings.values import Values
 from gpumon_gui.system.paths import folders
@@ -83,6 +84,25 @@ def test_a_live_window_writes_into_the_users_folder(data: Path, window: MainWind
     assert reading is not None
     assert reading.figures["power_w"].covered_s == 3.0
     reader.close()
+
+
+@posix_only
+def test_a_history_that_is_off_leads_to_the_last_hour(data: Path, window: MainWindow, feed: Feed, qtbot: QtBot) -> None:
+    keeping = Keeping(window, feed, settings_of(window), Arguments())
+    history = keeping.history
+    assert history is not None
+    window.show()
+    window.show_page("history")
+    button = window.pages["history"].empty.hour_button
+    history.set_options(HistoryOptions(is_on=False))
+    feed.push(make_sample(1, gpus=2))  # the window remembers it, the history does not
+    qtbot.waitUntil(button.isVisible, timeout=5000)
+    button.click()
+    assert (window.page, window.pages["performance"].span()) == ("performance", HOUR_S)
+    window.show_page("history")
+    history.set_options(HistoryOptions())
+    qtbot.waitUntil(button.isHidden, timeout=5000)
+    assert keeping.close(5.0)
 
 
 @posix_only

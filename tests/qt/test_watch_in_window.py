@@ -891,6 +891,14 @@ def test_the_demo_is_watched_while_it_plays_and_after_a_seek(
     origin.replay.play()
     qtbot.waitUntil(has_verdict, timeout=20000)
     assert keeping.markers == []  # it happened long ago
+    watches.watching.stop(program)
+    origin.replay.seek(origin.replay.duration_s)
+    qtbot.waitUntil(lambda: feed.status.is_over, timeout=20000)
+    watches.watch(program)
+    assert panel_of(watches).notice.text == "The recording is over. Play it again to see what the program does."
+    origin.replay.play()  # from the beginning
+    qtbot.waitUntil(lambda: panel_of(watches).notice.text == "", timeout=20000)
+    qtbot.waitUntil(has_verdict, timeout=20000)
     assert window.close_down()
     assert origin.close(3.0).is_over
     origin.deleteLater()

@@ -7,7 +7,7 @@ below, files (:class:`HistorySaving`). A hidden page asks and draws nothing.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QGuiApplication, QImage, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
@@ -32,11 +32,18 @@ from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
 
 
 class HistoryPage(QWidget):
-    """The page. ``set_history`` gives it something to show; without, it says that nothing is kept."""
+    """The page. ``set_history`` gives it something to show; without, it says that nothing is kept.
+
+    Signals:
+        last_hour_wanted(): what the window remembers shall be shown.
+    """
+
+    last_hour_wanted = Signal()
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._feed = feed
         self._told = ""  # of a marker
         self._is_to_say = False
         self._was_off = False
@@ -86,6 +93,8 @@ class HistoryPage(QWidget):
         menus.export_wanted.connect(self.saving.ask)
         menus.copy_wanted.connect(self._on_copy)
         self.foot.delete_wanted.connect(asked.forget)
+        self.empty.last_hour_wanted.connect(self.last_hour_wanted)
+        self._feed.inventory_changed.connect(self._draw)  # now there is something of this hour
         self._theme.changed.connect(self.update)
 
     # -- what others use
@@ -143,7 +152,9 @@ class HistoryPage(QWidget):
         self._pages.setCurrentIndex(1 if is_empty else 0)
         self.head.setVisible(not is_empty)
         if is_empty or device is None:
-            self.empty.explain(self._empty_reason(), is_kept=asked.history is not None and asked.history.status.is_kept)
+            is_kept = asked.history is not None and asked.history.status.is_kept
+            is_live = self._feed.latest is not None and (asked.history is None or asked.history.is_written)
+            self.empty.explain(self._empty_reason(), is_kept=is_kept, is_live=is_live)
             return
         self.head.show_asked(asked)
         self.figures.show_asked(asked, device)
