@@ -13,6 +13,7 @@ from gpumon_gui.core.model import DeviceSample, DeviceState, ProcessSample, Samp
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT, health_text, missing_text
 from gpumon_gui.core.values import Missing, Value
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
+from gpumon_gui.telemetry.derive.engine_names import engine_name
 
 #: In this order, those that have a value. Pairs are written apart.
 _LINES = (
@@ -82,7 +83,7 @@ def _device(adapter: Adapter, device: DeviceSample | None) -> str:
         rows.append((_("Power"), pair(both["power_w"], both.get("power_limit_w"), watts)))
     clocks = [metric for metric in ("clock_sm_mhz", "clock_memory_mhz") if _has(both, metric)]
     rows += [(_(METRICS[metric].label), value_text(metric, both[metric])) for metric in clocks]
-    rows += [(engine.name, value_text("engine_utilization", engine.utilization)) for engine in device.engines]
+    rows += [(engine_name(one.name), value_text("engine_utilization", one.utilization)) for one in device.engines]
     for metric in _EXPECTED:
         value = both.get(metric)
         if isinstance(value, Missing) and device.state is DeviceState.OK:

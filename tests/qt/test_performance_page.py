@@ -116,7 +116,7 @@ def test_cuda_comes_on_show_under_windows_and_the_users_choice_stays(page: Perfo
     page.engines.buttons[0].picked.emit("engine:phys_0_eng_8")
     push(12, 30, {"3D": 0.05, "Cuda": 0.95})
     names = [button.text() for button in page.engines.buttons]
-    assert names[0] == "OFA 0"
+    assert names[0] == "Optical Flow 0"
     assert "Cuda" in names
     assert page.numbers.texts()["Utilization · Cuda"] == "95 %"
     assert not page.memory.charts[1].isHidden()

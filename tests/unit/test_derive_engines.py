@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.model import DeviceKind
 from gpumon_gui.core.values import Missing, Reading, Reason, Value
 from gpumon_gui.telemetry.derive.adapters import adapters
-from gpumon_gui.telemetry.derive.engines import HOLD_S, EngineChoice, Mean, busiest, display_name, engines
+from gpumon_gui.telemetry.derive.engines import HOLD_S, EngineChoice, Mean, busiest, engines
 from tests.qt.samples import device_values, make_device, make_info, windows_engines
 
 
@@ -22,14 +22,6 @@ WINDOWS = engines(make_device(0, {}, windows_engines()))
 CUDA, COPY, ENCODE = "eng_6", "eng_2", "eng_5"
 
 
-def test_names_as_people_read_them() -> None:
-    assert display_name("VideoDecode") == "Video Decode"
-    assert display_name("Compute_0") == "Compute 0"
-    assert display_name("JPEG_Decode_0") == "JPEG Decode 0"
-    assert display_name("High Priority 3D") == "High Priority 3D"
-    assert display_name("") == "—"
-
-
 def test_equal_names_are_told_apart() -> None:
     found = [engine.label for engine in WINDOWS]
     assert len(found) == len(set(found))
@@ -38,6 +30,19 @@ def test_equal_names_are_told_apart() -> None:
 
 def test_idle_shows_what_task_manager_shows() -> None:
     assert labels(EngineChoice().update(WINDOWS, means(), 0.0)) == ["3D", "Copy", "Video Encode", "Video Decode"]
+
+
+def test_they_are_on_show_too_when_their_counters_answer_late() -> None:
+    choice = EngineChoice()
+    choice.update(engines(make_device(0)), means(), 0.0)
+    assert labels(choice.update(WINDOWS, means(), 1.0)) == ["3D", "Copy", "Video Encode", "Video Decode"]
+
+
+def test_the_choice_of_the_user_stays_when_counters_answer_late() -> None:
+    choice = EngineChoice()
+    choice.update(engines(make_device(0)), means(), 0.0)
+    choice.choose(0, "tensor_activity")
+    assert choice.update((*WINDOWS, *engines(make_device(0))), means(), 1.0)[0] == "tensor_activity"
 
 
 def test_compute_comes_on_show_when_it_runs_and_stays() -> None:

@@ -6,14 +6,14 @@ for those that a driver gives as one figure (GPU-Util, SM activity, video engine
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from gpumon_gui.core.messages import N_
+from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.model import DeviceSample, EngineKind
 from gpumon_gui.core.values import Missing, Reason, Value, number
+from gpumon_gui.telemetry.derive.engine_names import engine_name
 
 #: How many charts there are.
 SLOTS = 4
@@ -70,13 +70,12 @@ GPU_UTIL = N_("GPU-Util")
 class Engine:
     """One engine that can be charted.
 
-    ``series`` is its column in the history; ``label`` the source's spelling with spaces (``translate`` False) or a
-    message id (``translate`` True); ``metric`` the metric id, empty for an engine of the operating system.
+    ``series`` is its column in the history; ``label`` its name in the user's language; ``metric`` the metric id, empty
+    for an engine of the operating system.
     """
 
     series: str
     label: str
-    translate: bool
     kind: EngineKind
     value: Value
     metric: str = ""
@@ -95,12 +94,6 @@ def engines(device: DeviceSample) -> tuple[Engine, ...]:
     return (*_listed(device), *_figures(device))
 
 
-def display_name(name: str) -> str:
-    """``VideoDecode`` → ``Video Decode``, ``Compute_0`` → ``Compute 0``; anything else as the source spells it."""
-    spaced = name.replace("_", " ")
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", spaced).strip() or "—"
-
-
 def busiest(device: DeviceSample) -> Engine | None:
     """The busiest engine: of those the operating system lists, else the driver's GPU-Util. None: nothing is known."""
     listed = [engine for engine in _listed(device) if number(engine.value) is not None]
@@ -110,14 +103,14 @@ def busiest(device: DeviceSample) -> Engine | None:
 
 
 def _listed(device: DeviceSample) -> tuple[Engine, ...]:
-    names = [display_name(engine.name) for engine in device.engines]
+    names = [engine_name(engine.name) for engine in device.engines]
     seen: dict[str, int] = {}
     made = []
     for engine, name in zip(device.engines, names, strict=True):
         seen[name] = seen.get(name, 0) + 1
         # Several engines share a name (six times "Copy"): the second and later ones carry a number.
         label = name if seen[name] == 1 else f"{name} #{seen[name]}"
-        made.append(Engine(f"engine:{engine.id}", label, False, engine.kind, engine.utilization))
+        made.append(Engine(f"engine:{engine.id}", label, engine.kind, engine.utilization))
     return tuple(made)
 
 
@@ -128,7 +121,7 @@ def _figures(device: DeviceSample) -> tuple[Engine, ...]:
         if value is None or (isinstance(value, Missing) and value.reason in _NEVER):
             continue
         label = GPU_UTIL if metric == "gpu_utilization" else METRICS[metric].label
-        made.append(Engine(metric, label, True, kind, value, metric))
+        made.append(Engine(metric, _(label), kind, value, metric))
     return tuple(made)
 
 
@@ -157,6 +150,7 @@ class EngineChoice:
         self._slots: list[str] = []
         self._chosen: set[int] = set()
         self._changed_s: list[float] = []
+        self._has_listed = False
         #: Whether a busy engine takes the place of an idle one.
         self.follows = True
 
@@ -179,9 +173,12 @@ class EngineChoice:
         """
         order = default_order(offered)
         known = {engine.series for engine in order}
-        if not self._slots:
+        listed = any(engine.from_os for engine in order)
+        # The first samples come without those of the operating system: their counters are rates.
+        if not self._slots or (listed and not self._has_listed and not self._chosen):
             self._slots = [engine.series for engine in order[:SLOTS]]
             self._changed_s = [float("-inf")] * len(self._slots)
+        self._has_listed = self._has_listed or listed
         self._replace_gone(order, known, now_s)
         if not self.follows:
             return self.slots
@@ -190,7 +187,7 @@ class EngineChoice:
             kinds.get(series) in _COMPUTE and (mean(series) or 0.0) >= COMPUTE_BUSY for series in self._slots
         )
         for engine in sorted(order, key=lambda e: -(mean(e.series) or 0.0)):
-            if engine.series in self._slots or not _may_come(engine, listed=any(e.from_os for e in order)):
+            if engine.series in self._slots or not _may_come(engine, listed):
                 continue
             share = mean(engine.series) or 0.0
             is_compute = engine.kind in _COMPUTE

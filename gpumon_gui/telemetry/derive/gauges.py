@@ -13,7 +13,8 @@ from enum import StrEnum
 from gpumon_gui.core.messages import N_
 from gpumon_gui.core.model import DeviceInfo, DeviceSample, DeviceState, EngineKind
 from gpumon_gui.core.values import NOT_READ, Missing, Reading, Reason, Value, number, text
-from gpumon_gui.telemetry.derive.engines import Mean, display_name
+from gpumon_gui.telemetry.derive.engine_names import engine_name
+from gpumon_gui.telemetry.derive.engines import Mean
 
 #: Means are over this many seconds (NVML's own period is up to 1 s, Windows' two collects apart).
 WINDOW_S = 5.0
@@ -251,7 +252,7 @@ def _os_engine(device: DeviceSample) -> tuple[Value, str]:
     known = [e for e in device.engines if e.kind in _COMPUTE_KINDS and number(e.utilization) is not None]
     if known:
         top = max(known, key=lambda engine: number(engine.utilization) or 0.0)
-        return top.utilization, display_name(top.name)
+        return top.utilization, engine_name(top.name)
     listed = next((e.utilization for e in device.engines if e.kind in _COMPUTE_KINDS), None)
     return (_absent(device) if listed is None else listed), ""
 

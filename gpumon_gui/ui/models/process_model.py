@@ -22,7 +22,7 @@ from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, DeviceSample, ProcessSample, ProcessUse, Sample
 from gpumon_gui.core.values import NOT_READ, Value, number
 from gpumon_gui.telemetry.derive.adapters import adapters
-from gpumon_gui.telemetry.derive.engines import display_name
+from gpumon_gui.telemetry.derive.engine_names import engine_name
 from gpumon_gui.telemetry.derive.process_state import (
     Judgement,
     ProcessId,
@@ -378,7 +378,7 @@ def _row(
     gpu = best.utilization
     engine = names.get(best.device, "") if best.device is not None else ""
     if best.engine:
-        engine = f"{engine} - {display_name(best.engine)}"
+        engine = f"{engine} - {engine_name(best.engine)}"
     command = command_line(process)
     started = process.started_utc_s
     cells = {

@@ -48,7 +48,7 @@ from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
 from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.tray.reading import gpus_of, memory_total, state_line, state_word
-from gpumon_gui.ui.widgets.engine_panel import engine_name, engine_tip
+from gpumon_gui.ui.widgets.engine_panel import engine_caption, engine_tip
 
 WIDTH: Final = 320
 _SPARK: Final = QSize(92, 40)
@@ -260,8 +260,8 @@ class MiniMonitor(QWidget):
             spark,
             used / total if used is not None and total else None,
             dimmed,
-            "" if engine is None else engine_name(engine),
-            "" if engine is None else f"{engine_name(engine)}\n{engine_tip(engine)}",
+            "" if engine is None else engine_caption(engine),
+            "" if engine is None else f"{engine_caption(engine)}\n{engine_tip(engine)}",
         )
 
     # -- look

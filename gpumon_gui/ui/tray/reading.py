@@ -15,7 +15,7 @@ from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.ui.formatters import title_of
 from gpumon_gui.ui.tray.meter import Meter, steps
-from gpumon_gui.ui.widgets.engine_panel import engine_name
+from gpumon_gui.ui.widgets.engine_panel import engine_caption
 
 #: Windows cuts longer tips off (NOTIFYICONDATA.szTip, 128 UTF-16 units with the end mark).
 MOST_CHARACTERS = 127
@@ -93,7 +93,9 @@ def _in_full(gpu: Adapter, device: DeviceSample | None) -> list[str]:
         return [*lines, state_word(device)]
     engine = busiest(device)
     share = formatters.value_text("engine_utilization", _load(device))
-    lines.append(_("Utilization {share}").format(share=share) if engine is None else f"{engine_name(engine)} {share}")
+    lines.append(
+        _("Utilization {share}").format(share=share) if engine is None else f"{engine_caption(engine)} {share}"
+    )
     memory = formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device))
     lines.append(_("Memory {amount}").format(amount=memory))
     lines.append(formatters.value_text("temperature_c", device.values.get("temperature_c")))
@@ -106,7 +108,7 @@ def _in_a_line(gpu: Adapter, device: DeviceSample | None, with_counter: bool) ->
     engine = busiest(device) if with_counter else None
     share = formatters.value_text("engine_utilization", _load(device))
     parts = [
-        share if engine is None else f"{engine_name(engine)} {share}",
+        share if engine is None else f"{engine_caption(engine)} {share}",
         formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device)),
         formatters.value_text("temperature_c", device.values.get("temperature_c")),
     ]

@@ -19,13 +19,11 @@ from gpumon_gui.ui.theme import L, Series, Text, Theme
 from gpumon_gui.ui.widgets.subject import Subject
 
 
-def engine_name(engine: Engine) -> str:
-    """The name of an engine as shown; the driver's GPU-Util says whose it is."""
-    if not engine.translate:
-        return engine.label
+def engine_caption(engine: Engine) -> str:
+    """The name of an engine above its chart; the driver's GPU-Util says whose it is."""
     if engine.metric == "gpu_utilization" and engine.value.source:
-        return f"{_(engine.label)} ({source_name(engine.value.source)})"
-    return _(engine.label)
+        return f"{engine.label} ({source_name(engine.value.source)})"
+    return engine.label
 
 
 def engine_tip(engine: Engine) -> str:
@@ -159,14 +157,14 @@ class EnginePanel:
         slots = choice.update(offered, lambda series: subject.mean(series, WINDOW_S), subject.now_s)
         by_series = {engine.series: engine for engine in offered}
         first_figure = next((engine.series for engine in offered if not engine.from_os), "")
-        names = tuple((e.series, engine_name(e), e.series == first_figure and e is not offered[0]) for e in offered)
+        names = tuple((e.series, engine_caption(e), e.series == first_figure and e is not offered[0]) for e in offered)
         for slot, (button, chart) in enumerate(zip(self._buttons, self._charts, strict=True)):
             engine = by_series.get(slots[slot]) if slot < len(slots) else None
             if chart.isHidden() != (engine is None):
                 chart.setVisible(engine is not None)
             if engine is not None:
                 button.set_choices(names, engine.series)
-                cut = engine_name(engine) if button.shown_text() != button.text() else ""
+                cut = engine_caption(engine) if button.shown_text() != button.text() else ""
                 tip = "\n".join(line for line in (cut, engine_tip(engine)) if line)
                 if tip != button.toolTip():
                     button.setToolTip(tip)
@@ -183,7 +181,7 @@ class EnginePanel:
             chart.expose()
 
     def _draw(self, chart: TimeChart, engine: Engine, subject: Subject) -> None:
-        name = engine_name(engine)
+        name = engine_caption(engine)
         figure = formatters.value_text("engine_utilization", engine.value)
         chart.set_span(subject.span_s)
         chart.set_dimmed(subject.dimmed)

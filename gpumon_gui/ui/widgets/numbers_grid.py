@@ -165,7 +165,7 @@ def _utilization(subject: Subject) -> Shown:
     if engine is None:
         value = subject.value("gpu_utilization")
         return Shown(_("Utilization"), formatters.DASH, formatters.value_tip("gpu_utilization", value))
-    caption = _("Utilization · {engine}").format(engine=_(engine.label) if engine.translate else engine.label)
+    caption = _("Utilization · {engine}").format(engine=engine.label)
     return Shown(caption, formatters.value_text("engine_utilization", engine.value), engine_tip(engine))
 
 

@@ -12,7 +12,7 @@ from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.model import DeviceKey, ProcessSample
 from gpumon_gui.core.values import NOT_READ, number
-from gpumon_gui.telemetry.derive.engines import display_name
+from gpumon_gui.telemetry.derive.engine_names import engine_name
 from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.models.process_model import Col, Row, command_line
 from gpumon_gui.ui.theme import L, S, Text, Theme
@@ -142,7 +142,7 @@ class ProcessDetails(QWidget):
         for use in process.uses:
             gpu = use.values.get("process_gpu_utilization", NOT_READ)
             held = use.values.get("process_memory_bytes", NOT_READ)
-            engine = f" ({display_name(use.engine)})" if use.engine else ""
+            engine = f" ({engine_name(use.engine)})" if use.engine else ""
             known = []
             if number(gpu) is not None:
                 known.append(formatters.value_text("process_gpu_utilization", gpu) + engine)
