@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QApplication, QHeaderView
+from PySide6.QtWidgets import QApplication
 
 from gpumon_gui.bridge.window_state import StateFile
 from gpumon_gui.core.errors import GpumonError
@@ -14,6 +14,7 @@ from gpumon_gui.system.paths import folders
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.models.process_model import Col
 from gpumon_gui.ui.tray.mini import MiniMonitor
+from gpumon_gui.ui.widgets.process_table import ProcessTable
 from gpumon_gui.ui.widgets.span_choice import SPANS
 
 #: A table of other columns is not laid out by what was kept for these.
@@ -47,7 +48,7 @@ class Remembering(QObject):
         """Write it down as it is now."""
         self._state = WindowState(
             bytes(self._window.saveGeometry().data()),
-            bytes(self._header.saveState().data()),
+            self._table.columns_state(),
             _COLUMNS_OF,
             self._window.pages["performance"].span(),
             self._state.mini if self._mini is None else self._mini.isVisible(),
@@ -55,19 +56,17 @@ class Remembering(QObject):
         self._file.keep(self._state)
 
     @property
-    def _header(self) -> QHeaderView:
-        header: QHeaderView = self._window.pages["processes"].table.horizontalHeader()
-        return header
+    def _table(self) -> ProcessTable:
+        table: ProcessTable = self._window.pages["processes"].table
+        return table
 
     def _restore(self) -> None:
         """Qt brings a window that would be off every screen back onto one."""
         state = self._state
         if state.geometry and not self._window.restoreGeometry(state.geometry):
             logging.getLogger("gpumon.settings").warning("the place of the window in its file is of no use")
-        table = self._window.pages["processes"].table
-        if state.columns and state.columns_of == _COLUMNS_OF and self._header.restoreState(state.columns):
-            table.setColumnHidden(Col.NAME, False)
-            table.retranslate()  # room for texts that have grown
+        if state.columns and state.columns_of == _COLUMNS_OF:
+            self._table.restore_columns(state.columns)
         if any(state.span_s == seconds for seconds, _label in SPANS):
             self._window.pages["performance"].set_span(state.span_s)
         if state.mini and self._mini is not None:

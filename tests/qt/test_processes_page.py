@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
+from gpumon_gui.core import messages
 from gpumon_gui.core.model import ProcessPresence, ProcessSample
 from gpumon_gui.system import end_process as ending
 from gpumon_gui.system.end_process import EndRequest, EndResult, end_process
@@ -174,6 +175,62 @@ def test_columns_are_chosen_in_the_header(page: ProcessesPage) -> None:
     action.trigger()
     assert not page.table.isColumnHidden(Col.COMMAND)
     menu.deleteLater()
+
+
+def shown_columns(page: ProcessesPage) -> set[Col]:
+    return {column for column in Col if not page.table.isColumnHidden(column)}
+
+
+@pytest.mark.parametrize("width", [720, 820, 900, 1000, 1180])
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_columns_fit_the_room_the_most_important_ones_first(page: ProcessesPage, width: int, language: str) -> None:
+    messages.set_language(language)
+    page.retranslate()
+    page.resize(width - 48, 600)
+    assert not page.table.horizontalScrollBar().maximum()
+    assert shown_columns(page) >= {Col.NAME, Col.PID, Col.STATE, Col.GPU, Col.MEMORY, Col.CPU}
+    header = page.table.horizontalHeader()
+    assert header.length() == page.table.viewport().width()
+    assert all(header.least(column) <= header.sectionSize(column) for column in shown_columns(page))  # type: ignore[attr-defined]
+
+
+def test_a_column_that_gave_way_comes_back_with_the_room(page: ProcessesPage) -> None:
+    page.resize(1400, 600)
+    everything, widths = shown_columns(page), [page.table.columnWidth(column) for column in Col]
+    page.resize(760, 600)
+    assert Col.USER not in shown_columns(page)
+    page.resize(1400, 600)
+    assert shown_columns(page) == everything
+    assert [page.table.columnWidth(column) for column in Col] == widths
+
+
+def test_a_column_that_is_asked_for_stays_and_others_give_way(page: ProcessesPage) -> None:
+    page.resize(760, 600)
+    menu = page.table.columns_menu()
+    user = next(one for one in menu.actions() if one.text() == "User")
+    assert not user.isChecked()
+    before = shown_columns(page)
+    user.trigger()
+    assert Col.USER in shown_columns(page)
+    assert before - shown_columns(page)
+    assert not page.table.horizontalScrollBar().maximum()
+    menu.deleteLater()
+
+
+def test_a_border_that_is_moved_stays_and_the_last_column_ends_with_the_table(page: ProcessesPage) -> None:
+    page.resize(1400, 600)
+    page.table.setColumnWidth(Col.NAME, 180)
+    header = page.table.horizontalHeader()
+    assert header.length() == page.table.viewport().width()
+    page.resize(1390, 600)
+    assert page.table.columnWidth(Col.NAME) == 180
+    assert header.length() == page.table.viewport().width()
+
+
+def test_a_header_says_its_name_also_where_it_is_cut(page: ProcessesPage) -> None:
+    tip = Qt.ItemDataRole.ToolTipRole
+    assert page.model.headerData(Col.USER, Qt.Orientation.Horizontal, tip) == "User"
+    assert page.model.headerData(Col.RAM, Qt.Orientation.Horizontal, tip) == "Memory\nResident system memory"
 
 
 def test_sorting_without_a_mouse(page: ProcessesPage, show: Callable[..., None]) -> None:

@@ -67,8 +67,8 @@ def test_the_next_start_is_as_this_one_was_left(start: Start) -> None:
     window.setGeometry(17, 41, 760, 520)
     window.show()
     table = table_of(window)
-    table.setColumnHidden(Col.SHARED, False)
-    table.setColumnHidden(Col.USER, True)
+    table.show_column(Col.SHARED, on=True)
+    table.show_column(Col.USER, on=False)
     table.setColumnWidth(Col.NAME, 333)
     table.horizontalHeader().moveSection(3, 1)
     table.sortByColumn(Col.MEMORY, Qt.SortOrder.AscendingOrder)
@@ -81,8 +81,12 @@ def test_the_next_start_is_as_this_one_was_left(start: Start) -> None:
     assert window.geometry() == QRect(17, 41, 760, 520)
     table = table_of(window)
     header = table.horizontalHeader()
+    window.show_page("processes")
+    assert table.isColumnHidden(Col.ENGINE)  # no room
     assert not table.isColumnHidden(Col.SHARED)
+    table.setFixedWidth(1500)
     assert table.isColumnHidden(Col.USER)
+    assert not table.isColumnHidden(Col.ENGINE)
     assert table.columnWidth(Col.NAME) == 333
     assert header.logicalIndex(1) == 3
     assert (header.sortIndicatorSection(), header.sortIndicatorOrder()) == (Col.MEMORY, Qt.SortOrder.AscendingOrder)
@@ -121,7 +125,7 @@ def test_what_is_damaged_or_of_another_program_is_left_aside(
     start: Start, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     window, _mini, remembering = start()
-    table_of(window).setColumnHidden(Col.PID, True)
+    table_of(window).show_column(Col.PID, on=False)
     remembering.keep()
     window, _mini, _remembering = start()
     kept = load(tmp_path)

@@ -189,7 +189,7 @@ def _cut(widget: QWidget) -> str:
     if isinstance(widget, ProcessTable):
         header = widget.horizontalHeader()
         shown = [column for column in range(header.count()) if not header.isSectionHidden(column)]
-        narrow = [c for c in shown if header.sectionSizeFromContents(c).width() > header.sectionSize(c)]
+        narrow = [c for c in shown if header.least(c) > header.sectionSize(c)]  # type: ignore[attr-defined]
         heads = [str(widget.model().headerData(c, header.orientation())) for c in narrow]
         body = QFontMetrics(Theme().font(Text.BODY))
         room = widget.columnWidth(Col.STATE) - 3 * S - 9  # margins, and the mark with its distance

@@ -71,6 +71,8 @@ class Col(IntEnum):
     STARTED = 14
 
 
+#: Columns that give way where there is no room for all, in this order; name, state and GPU never do.
+GIVES_WAY = (Col.USER, Col.ENGINE, Col.RAM, Col.ENVIRONMENT, Col.FRAMEWORK, Col.PID, Col.MEMORY, Col.CPU)
 _WIDTH = len(Col)
 _LONGEST = 300  # characters of a cell: more are never seen, and cost the layout of their glyphs
 
@@ -78,17 +80,19 @@ _LONGEST = 300  # characters of a cell: more are never seen, and cost the layout
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its header, what it means, whether it holds numbers, whether it is on show at first, and a text as
-    wide as its usual content."""
+    wide as its usual content. ``least``: a text that it must have room for where there is little; empty for the usual
+    one."""
 
     header: str
     help: str
     sample: str
     numeric: bool = False
     shown: bool = True
+    least: str = ""
 
 
 COLUMNS: dict[Col, Column] = {
-    Col.NAME: Column(N_("Name"), "", "m" * 9),
+    Col.NAME: Column(N_("Name"), "", "m" * 9, least="m" * 6),
     Col.PID: Column(N_("PID"), N_("Process identifier"), "888888", numeric=True),
     Col.STATE: Column(N_("State"), N_("What the process does with the GPU, from the last few seconds"), "m" * 17),
     Col.GPU: Column(
@@ -97,7 +101,9 @@ COLUMNS: dict[Col, Column] = {
         "100.0 %",
         numeric=True,
     ),
-    Col.ENGINE: Column(N_("GPU engine"), N_("GPU and engine that the process uses most"), "GPU 0 - Video Decode"),
+    Col.ENGINE: Column(
+        N_("GPU engine"), N_("GPU and engine that the process uses most"), "GPU 0 - Video Decode", least="GPU 0 - 3D"
+    ),
     Col.MEMORY: Column(N_("Dedicated memory"), N_("Device memory held on all GPUs"), "Dedicated mem", numeric=True),
     Col.SHARED: Column(
         N_("Shared memory"), N_("System memory used through the GPU"), "Shared memo", numeric=True, shown=False
@@ -111,8 +117,8 @@ COLUMNS: dict[Col, Column] = {
     ),
     Col.RAM: Column(N_("Memory"), N_("Resident system memory"), "888.8 GB", numeric=True),
     Col.FRAMEWORK: Column(N_("Framework"), N_("Recognized from the loaded libraries"), "TensorFlow"),
-    Col.ENVIRONMENT: Column(N_("Environment"), N_("Python environment of the process"), "m" * 8),
-    Col.USER: Column(N_("User"), "", "m" * 5),
+    Col.ENVIRONMENT: Column(N_("Environment"), N_("Python environment of the process"), "m" * 8, least="m" * 5),
+    Col.USER: Column(N_("User"), "", "m" * 5, least="m" * 3),
     Col.COMMAND: Column(N_("Command line"), "", "m" * 24, shown=False),
     Col.READ: Column(
         N_("Disk read"), N_("Read from storage, caches included"), "888.8 MB/s", numeric=True, shown=False
@@ -249,7 +255,8 @@ class ProcessModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return _(column.header)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _(column.help) or None
+            header = _(column.header)  # it may be cut where there is little room
+            return f"{header}\n{_(column.help)}" if column.help else header
         if role == TOTAL_ROLE:
             return self._totals.get(Col(section), "")
         return None

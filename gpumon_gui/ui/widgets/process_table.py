@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 from PySide6.QtCore import (
     QEvent,
     QModelIndex,
@@ -29,6 +31,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QPen,
+    QResizeEvent,
 )
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -43,8 +46,17 @@ from PySide6.QtWidgets import (
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.telemetry.derive.process_state import STATE_TEXT, ProcessState
-from gpumon_gui.ui.models.process_model import COLUMNS, HEAT_ROLE, STATE_ROLE, TOTAL_ROLE, Col, ProcessFilter
+from gpumon_gui.ui.models.process_model import (
+    COLUMNS,
+    GIVES_WAY,
+    HEAT_ROLE,
+    STATE_ROLE,
+    TOTAL_ROLE,
+    Col,
+    ProcessFilter,
+)
 from gpumon_gui.ui.theme import L, M, S, Series, Text, Theme
+from gpumon_gui.ui.widgets import column_room
 from gpumon_gui.ui.widgets.scroll_bar import use_thin_bars
 
 ROW_HEIGHT = 30
@@ -81,14 +93,21 @@ class _Header(QHeaderView):
         return size
 
     def sectionSizeFromContents(self, logical: int) -> QSize:
+        return QSize(self._width(logical, COLUMNS[Col(logical)].sample, M), self.sizeHint().height())
+
+    def least(self, logical: int) -> int:
+        """The width that a column cannot do without."""
         column = COLUMNS[Col(logical)]
-        label = QFontMetrics(self._theme.font(Text.CAPTION)).horizontalAdvance(_(column.header)) + M
+        return self._width(logical, column.least or column.sample, 0)
+
+    def _width(self, logical: int, sample: str, air: int) -> int:
+        label = QFontMetrics(self._theme.font(Text.CAPTION)).horizontalAdvance(_(COLUMNS[Col(logical)].header)) + air
         metrics = QFontMetrics(self._theme.font(Text.BODY))
-        content = metrics.horizontalAdvance(column.sample)
+        content = metrics.horizontalAdvance(sample)
         if logical == Col.STATE:
             content = max(metrics.horizontalAdvance(_(text)) for text in STATE_TEXT.values()) + 9 + S
         # 2: the parts of a pixel that the metrics round away would cost a letter
-        return QSize(max(label, content) + 2 + _left(self, logical) + S, self.sizeHint().height())
+        return max(label, content) + 2 + _left(self, logical) + S
 
     def paintSection(self, painter: QPainter, rect: QRect, logical: int) -> None:
         colours = self._theme.colours
@@ -224,7 +243,8 @@ def _add_choice(menu: QMenu, group: QActionGroup, text: str, data: int, chosen: 
 
 
 class ProcessTable(QTableView):
-    """The table. Columns are chosen in the header's context menu and kept while the program runs.
+    """The table. Columns are chosen in the header's context menu. Where there is no room for all, they get narrower
+    and the least important ones give way; what the user chose or made wider comes back with the room.
 
     Signals:
         menu_wanted(QPoint): a context menu for the selected row at a global position.
@@ -242,12 +262,18 @@ class ProcessTable(QTableView):
         super().__init__(parent)
         self._theme = theme
         self._by_keyboard = False
+        self._wanted = {column for column in Col if COLUMNS[column].shown}
+        self._stays: set[Col] = set()  #: chosen although there was no room
+        self._usual: dict[Col, int] = {}  #: widths, where there is room
+        self._room: int | None = None  #: before it was laid out there is any
+        self._is_fitting = False
         self.setModel(proxy)
         self._delegate = _Delegate(theme, self)
         self.setItemDelegate(self._delegate)
         header = _Header(theme, self)
         self.setHorizontalHeader(header)
-        header.setStretchLastSection(True)
+        header.sectionResized.connect(self._on_resized)
+        header.sectionMoved.connect(self._fit)
         header.setSortIndicator(Col.GPU, Qt.SortOrder.DescendingOrder)
         header.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         header.customContextMenuRequested.connect(self._open_columns_menu)
@@ -267,9 +293,6 @@ class ProcessTable(QTableView):
         height = max(ROW_HEIGHT, QFontMetrics(theme.font(Text.BODY)).height() + 10)
         self.verticalHeader().setDefaultSectionSize(height)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        for column in Col:
-            self.setColumnHidden(column, not COLUMNS[column].shown)
-        self.fit_columns()
         self.doubleClicked.connect(self._on_double_click)
         theme.changed.connect(self._recolour)
         self._recolour()
@@ -281,11 +304,37 @@ class ProcessTable(QTableView):
             self._delegate.is_dimmed = dimmed
             self.viewport().update()
 
-    def fit_columns(self) -> None:
-        """Give every column the width of its usual content."""
+    def show_column(self, column: Col, on: bool) -> None:
+        """Have a column on show or not; one that is asked for does not give way."""
+        if on:
+            self._wanted.add(column)
+            self._stays.add(column)
+        else:
+            self._wanted.discard(column)
+            self._stays.discard(column)
+        self._fit()
+
+    def columns_state(self) -> bytes:
+        """Columns, their order and widths as Qt keeps them, whatever room there is now."""
+        self._apply({column: self._usual[column] for column in Col}, self._wanted)
+        state = bytes(self.horizontalHeader().saveState().data())
+        self._fit()
+        return state
+
+    def restore_columns(self, state: bytes) -> None:
+        """What :meth:`columns_state` gave."""
         header = self.horizontalHeader()
-        for column in Col:
-            self.setColumnWidth(column, header.sectionSizeFromContents(column).width())
+        self._is_fitting = True
+        is_restored = header.restoreState(state)
+        header.setStretchLastSection(False)  # an older version stretched it
+        self._is_fitting = False
+        if not is_restored:
+            return
+        self._wanted = {column for column in Col if not header.isSectionHidden(column)} | {Col.NAME}
+        for column in self._wanted:
+            if header.sectionSize(column):
+                self._usual[column] = header.sectionSize(column)
+        self.retranslate()  # room for texts that have grown
 
     def columns_menu(self, parent: QWidget | None = None) -> QMenu:
         """A menu with a tick for each column; the name always stays."""
@@ -323,8 +372,52 @@ class ProcessTable(QTableView):
         header = self.horizontalHeader()
         for column in Col:
             wanted = header.sectionSizeFromContents(column).width()
-            if self.columnWidth(column) < wanted:
-                self.setColumnWidth(column, wanted)
+            self._usual[column] = max(wanted, self._usual.get(column, 0))
+        self._fit()
+
+    @Slot()
+    def _fit(self, *_moved: int) -> None:
+        header = self._header()
+        order = [Col(header.logicalIndex(visual)) for visual in range(header.count())]
+        usual = {column: self._usual[column] for column in order if column in self._wanted}
+        least = {column: header.least(column) for column in usual}
+        stays = self._stays | {column for column in self._wanted if not COLUMNS[column].shown}
+        room = sum(usual.values()) if self._room is None else self._room
+        widths = column_room.fit(usual, least, room, GIVES_WAY, stays)
+        self._apply(widths, widths)
+
+    def _apply(self, widths: Mapping[Col, int], shown: Collection[Col]) -> None:
+        self._is_fitting = True
+        for column in Col:
+            self.setColumnHidden(column, column not in shown)
+            if column in widths:
+                self.setColumnWidth(column, widths[column])
+        self._is_fitting = False
+
+    @Slot(int, int, int)
+    def _on_resized(self, logical: int, _before: int, width: int) -> None:
+        """The user moved a border; the last column ends where the table does."""
+        if self._is_fitting or not width:
+            return
+        column = Col(logical)
+        self._usual[column] = width
+        header = self._header()
+        order = (Col(header.logicalIndex(visual)) for visual in range(header.count()))
+        shown = [one for one in order if not header.isSectionHidden(one)]
+        if shown[-1] is not column and self._room is not None:
+            others = sum(header.sectionSize(one) for one in shown[:-1])
+            self._apply({shown[-1]: max(header.least(shown[-1]), self._room - others)}, shown)
+
+    def _header(self) -> _Header:
+        header = self.horizontalHeader()
+        assert isinstance(header, _Header)
+        return header
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        if event.size().width() != self._room:
+            self._room = event.size().width()
+            self._fit()  # first: the scroll bar would flash up
+        super().resizeEvent(event)
 
     @Slot()
     def _recolour(self) -> None:
@@ -357,7 +450,7 @@ class ProcessTable(QTableView):
 
     @Slot(QAction)
     def _on_column_chosen(self, action: QAction) -> None:
-        self.setColumnHidden(int(action.data()), not action.isChecked())
+        self.show_column(Col(action.data()), action.isChecked())
 
     # -- behaviour
 
