@@ -51,7 +51,7 @@ def page(feed: Feed, qtbot: QtBot) -> PerformancePage:
 
 
 def lines(page: PerformancePage) -> list[str]:
-    """The adapter list as a screen reader reads it."""
+    """What the adapter list shows."""
     model = page.adapters.model
     return [str(model.data(model.index(row))) for row in range(model.rowCount())]
 
@@ -161,7 +161,11 @@ def test_the_list_keeps_the_telling_part_of_a_name(page: PerformancePage, feed: 
     names = ("AMD Navi 31 [Radeon RX 7900 XT/7900 XTX]", "NVIDIA GeForce RTX 4090", "Intel Alder Lake-P GT2 [Iris Xe]")
     feed.push(make_sample(1, gpus=3, inventory=tuple(make_info(n, name=name) for n, name in enumerate(names))))
     page.refresh()
-    assert [line.split(", ")[1] for line in lines(page)] == ["RX 7900 XT/7900 XTX", "RTX 4090", "Iris Xe"]
+    assert [line.split(", ")[1] for line in lines(page)] == ["Radeon RX 7900 XT/7900 XTX", "RTX 4090", "Iris Xe"]
+    model, role = page.adapters.model, Qt.ItemDataRole
+    for row, name in enumerate(names):
+        assert model.data(model.index(row), role.ToolTipRole) == name
+        assert name in str(model.data(model.index(row), role.AccessibleTextRole))
 
 
 def test_sixteen_gpus_and_the_keyboard(page: PerformancePage, feed: Feed) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceInfo, DeviceKind
+
+#: ``Navi 31 [Radeon RX 7900 XT/7900 XTX]``, as pci.ids writes; not a pair of numbers for what it does not know.
+_MODEL = re.compile(r".*\[([^\]]*[^\]:0-9a-f][^\]]*)\]")
+#: What every card of a maker has in its name, and what tells no two apart.
+_NOISE = re.compile(r"\((R|TM|C)\)|[®™©]|^(NVIDIA|AMD|Intel)\b|\bGeForce\b|\s(GPU|Generation|Edition)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,23 @@ def title_of(adapter: Adapter) -> str:
     if adapter.is_npu:
         return _("NPU {number}").format(number=adapter.number)
     return _("GPU {number}").format(number=adapter.number)
+
+
+def short_name(name: str) -> str:
+    """A model's name where room is short: ``RTX 4060 Laptop``, ``H200``, ``Radeon RX 7800 XT``."""
+    model = _MODEL.fullmatch(name)
+    short = " ".join(_NOISE.sub("", model[1] if model else name).split())
+    return short if short[:1].isalnum() and short != "GPU" else name
+
+
+def short_name_of(adapter: Adapter) -> str:
+    """That of an adapter in a list: a MIG instance stands below its card, an adapter that is none says so."""
+    name = adapter.info.name
+    if adapter.parent_number is not None and "MIG " in name:
+        return name[name.index("MIG ") :]
+    if adapter.info.kind is DeviceKind.VIRTUAL:
+        return _("{name} (virtual)").format(name=short_name(name))
+    return short_name(name)
 
 
 def first_choice(shown: Sequence[Adapter]) -> Adapter:

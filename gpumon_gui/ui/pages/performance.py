@@ -28,7 +28,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceKey, DeviceSample, DeviceState, Sample, UseKind
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT
 from gpumon_gui.core.values import number
-from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice
+from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice, short_name_of
 from gpumon_gui.telemetry.derive.trouble import advice
 from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.announce import announce
@@ -357,7 +357,7 @@ class PerformancePage(QWidget):
     def _show_device(self, subject: Subject, sample: Sample) -> None:
         if self._title.text() != subject.title:
             self._title.setText(subject.title)
-        self._name.set_text(subject.adapter.info.name)
+        self._name.set_text(subject.adapter.info.name, short_name_of(subject.adapter))
         if self._scroll.accessibleName() != subject.title:
             self._scroll.setAccessibleName(subject.title)
         self.banner.say(*self._banner(subject, sample))

@@ -38,7 +38,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.core.values import number
 from gpumon_gui.system.compositor import is_composited
-from gpumon_gui.telemetry.derive.adapters import Adapter
+from gpumon_gui.telemetry.derive.adapters import Adapter, short_name_of
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.telemetry.derive.process_state import busiest as busiest_use
 from gpumon_gui.ui.charts.decimate import Array
@@ -63,6 +63,7 @@ class _Row:
     key: DeviceKey
     title: str
     name: str
+    full_name: str
     load: str
     figures: str
     spark: Array
@@ -209,7 +210,7 @@ class MiniMonitor(QWidget):
         """A screen reader hears everything, or the GPU that the keys have gone to."""
         rows = [row for row in self._rows if self._current in (None, row.key)]
         around = (self._head, self._foot) if self._current is None else ("", "")
-        parts = [around[0], *(f"{r.title} {r.name} {r.load} {r.figures}" for r in rows), around[1]]
+        parts = [around[0], *(f"{r.title} {r.full_name} {r.load} {r.figures}" for r in rows), around[1]]
         name = ". ".join(part for part in parts if part)
         if name != self.accessibleName():
             self.setAccessibleName(name)
@@ -239,8 +240,9 @@ class MiniMonitor(QWidget):
     def _row(self, gpu: Adapter, sample: Sample, dimmed: bool) -> _Row:
         device = sample.devices.get(gpu.info.key)
         word = state_word(device)
+        names = (title_of(gpu), printable(short_name_of(gpu)), printable(gpu.info.name))
         if device is None or word:
-            return _Row(gpu.info.key, title_of(gpu), printable(gpu.info.name), "", word, _EMPTY, None, dimmed=True)
+            return _Row(gpu.info.key, *names, "", word, _EMPTY, None, dimmed=True, tip=names[-1])
         engine = busiest(device)
         load = device.values.get("gpu_utilization") if engine is None else engine.value
         series = "gpu_utilization" if engine is None else engine.series
@@ -253,15 +255,14 @@ class MiniMonitor(QWidget):
         ]
         return _Row(
             gpu.info.key,
-            title_of(gpu),
-            printable(gpu.info.name),
+            *names,
             formatters.value_text("engine_utilization", load),
             "  ".join(figure for figure in figures if figure != formatters.DASH),
             spark,
             used / total if used is not None and total else None,
             dimmed,
             "" if engine is None else engine_caption(engine),
-            "" if engine is None else f"{engine_caption(engine)}\n{engine_tip(engine)}",
+            names[-1] if engine is None else f"{names[-1]}\n{engine_caption(engine)}\n{engine_tip(engine)}",
         )
 
     # -- look

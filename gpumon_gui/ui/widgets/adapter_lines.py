@@ -6,9 +6,9 @@ import numpy as np
 
 from gpumon_gui.bridge.feed import HOST, Feed
 from gpumon_gui.core.messages import N_, _
-from gpumon_gui.core.model import DeviceKind, DeviceSample, DeviceState, Sample
+from gpumon_gui.core.model import DeviceSample, DeviceState, Sample
 from gpumon_gui.core.values import Value, number
-from gpumon_gui.telemetry.derive.adapters import Adapter
+from gpumon_gui.telemetry.derive.adapters import Adapter, short_name_of
 from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.charts.decimate import Array
@@ -23,8 +23,6 @@ BADGES: dict[DeviceState, tuple[str, str]] = {
     DeviceState.SICK: (N_("invalid data"), "bad"),
     DeviceState.NOT_ANSWERING: (N_("no answer"), "bad"),
 }
-# Left out in the narrow list, where the model matters; the header has the whole name.
-_MAKERS = ("NVIDIA ", "GeForce ", "AMD ", "Intel(R) ", "Intel ")
 _EMPTY: Array = np.empty(0)
 
 
@@ -63,11 +61,12 @@ def _line(sample: Sample, adapter: Adapter, is_stale: bool) -> Line:
             parts.append(formatters.value_text("temperature_c", device.values["temperature_c"]))
     return Line(
         title_of(adapter),
-        _short_name(adapter),
+        short_name_of(adapter),
         "  ·  ".join(parts) or formatters.DASH,
         _(badge),
         mark,
         is_stale or state is not DeviceState.OK,
+        full_name=adapter.info.name,
         indent=adapter.parent_number is not None,
     )
 
@@ -82,20 +81,6 @@ def _spark(feed: Feed, sample: Sample, adapter: Adapter) -> Array:
             return ring.column(column, POINTS)
     engine = busiest(device)
     return _EMPTY if engine is None else ring.column(engine.series, POINTS)
-
-
-def _short_name(adapter: Adapter) -> str:
-    name = adapter.info.name
-    if adapter.parent_number is not None and "MIG " in name:  # the card's own name stands in the line above
-        return name[name.index("MIG ") :]
-    if name.endswith("]") and "[" in name:  # pci.ids: "Navi 31 [Radeon RX 7900 XT/7900 XTX]"
-        name = name[name.index("[") + 1 : -1]
-    name = name.replace("Radeon RX ", "RX ")
-    for prefix in _MAKERS:
-        name = name.removeprefix(prefix)
-    if adapter.info.kind is DeviceKind.VIRTUAL:
-        return _("{name} (virtual)").format(name=name)
-    return name
 
 
 def _headline(device: DeviceSample) -> Value | None:

@@ -48,7 +48,8 @@ _SPARK = QSize(76, 50)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the list. ``badge`` is a state in a word (empty when all is well), ``mark`` its colour."""
+    """One line of the list. ``badge`` is a state in a word (empty when all is well), ``mark`` its colour.
+    ``full_name`` is what a tool tip and a screen reader say for ``name``."""
 
     title: str
     name: str
@@ -57,6 +58,7 @@ class Line:
     mark: str = ""
     dimmed: bool = False
     indent: bool = False
+    full_name: str = ""
 
 
 @dataclass(eq=False, slots=True)
@@ -105,10 +107,11 @@ class AdapterModel(QAbstractListModel):
         if not index.isValid():
             return None
         line = self._entries[index.row()].line
+        name = line.name if role == Qt.ItemDataRole.DisplayRole else line.full_name or line.name
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return ", ".join(part for part in (line.title, line.name, line.badge, line.figure) if part)
+            return ", ".join(part for part in (line.title, name, line.badge, line.figure) if part)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain(line.name)
+            return plain(name)
         return None
 
 

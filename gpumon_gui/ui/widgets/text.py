@@ -16,7 +16,7 @@ class FixedLabel(QWidget):
     """One line of text. New text repaints this widget only: a QLabel would lay the whole page out again.
 
     ``sample`` is the longest usual text; the label asks for its width once, whatever it says later. Text that does
-    not fit is cut with an ellipsis and stands in the tool tip.
+    not fit gives way to its short form where it has one, is else cut with an ellipsis, and stands in the tool tip.
     """
 
     def __init__(
@@ -35,7 +35,7 @@ class FixedLabel(QWidget):
         self._dimmed = False
         self._colour = ""
         self._align = align | Qt.AlignmentFlag.AlignVCenter
-        self._text = ""
+        self._text = self._short = ""
         self._shown = ""
         self._tip = ""
         self._role = role
@@ -48,9 +48,9 @@ class FixedLabel(QWidget):
         """What it says."""
         return self._text
 
-    def set_text(self, text: str) -> None:
-        """Say something else."""
-        text = printable(text)
+    def set_text(self, text: str, short: str = "") -> None:
+        """Say something else; ``short`` where there is no room for it."""
+        text, self._short = printable(text), printable(short)
         if text != self._text:
             self._text = text
             if not self.accessibleName() or self.accessibleName() == self._shown:
@@ -104,7 +104,7 @@ class FixedLabel(QWidget):
         metrics = painter.fontMetrics()
         line = self._text
         if metrics.horizontalAdvance(line) > self.width():
-            line = metrics.elidedText(line, Qt.TextElideMode.ElideRight, self.width())
+            line = metrics.elidedText(self._short or line, Qt.TextElideMode.ElideRight, self.width())
         painter.drawText(self.rect(), self._align, line)
         painter.end()
 
