@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from gpumon_gui.diagnosis.ask import Ask
-from gpumon_gui.diagnosis.environments.base import Environment
 from gpumon_gui.diagnosis.facts import MACHINE, Document
 from gpumon_gui.diagnosis.given import Given
 from gpumon_gui.diagnosis.probes.base import merged
@@ -16,17 +15,16 @@ from gpumon_gui.diagnosis.probes.base import merged
 def narrowed(ask: Ask, document: Document, subject: str) -> Ask:
     """What to ask to judge the findings of one subject again: its environment with the machine, or the machine with
     one interpreter that works (the driver is asked through it). What was given is read again where it belongs to the
-    subject."""
+    subject; it may be about the machine."""
     if not ask.machine:
         return ask
     by_path = {environment.path: environment for environment in ask.environments}
-    environments: tuple[Environment, ...] = ()
+    wanted = [subject]
     if subject == MACHINE:
         first = next((path for path in _paths(document) if path in by_path), None)
-        environments = () if first is None else (by_path[first],)
-    elif subject in by_path:
-        environments = (by_path[subject],)
-    is_given = subject != MACHINE and (subject == ask.runs_in or subject not in by_path)
+        wanted = list(dict.fromkeys(path for path in (first, ask.runs_in) if path is not None))
+    environments = tuple(by_path[path] for path in wanted if path in by_path)
+    is_given = subject == MACHINE or subject == ask.runs_in or subject not in by_path
     return replace(
         ask,
         environments=environments,
@@ -64,6 +62,8 @@ def spliced(old: Document, new: Document) -> Document:
     machine = {key: value for key, value in new.facts.items() if key != "environments"}
     if isinstance(old.facts.get("process"), Mapping):  # told by an environment that was perhaps not looked at now
         machine["process"] = merged(machine.get("process", {}), old.facts["process"])
+    if "given" in old.facts:  # as long as it was not read again
+        machine.setdefault("given", old.facts["given"])
     facts = {**machine, **({"environments": environments} if environments else {})}
     origins = {path: origin for path, origin in origins.items() if path.startswith("environments.")}
     origins |= {path: origin for path, origin in new.origins.items() if not path.startswith("environments.")}

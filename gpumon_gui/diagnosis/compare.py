@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from gpumon_gui.diagnosis.ask import Result
 from gpumon_gui.diagnosis.finding import Finding
+from gpumon_gui.diagnosis.given import PASTED
 
 
 class Change(StrEnum):
@@ -30,7 +31,8 @@ class Changed:
 def compare(before: Result, after: Result, subjects: Collection[str] | None = None) -> tuple[Changed, ...]:
     """What became of the findings of these subjects (None: all); those that are gone first, each group by rank.
 
-    A new finding is told whatever its subject: what was fixed in one place may show in another.
+    A new finding is told whatever its subject: what was fixed in one place may show in another. What only a pasted
+    text shows cannot change and is no news: it is left out.
     """
     old = {(finding.code, finding.subject): finding for finding in before.diagnosis.findings}
     new = {(finding.code, finding.subject): finding for finding in after.diagnosis.findings}
@@ -49,9 +51,15 @@ def compare(before: Result, after: Result, subjects: Collection[str] | None = No
     still = [
         Changed(finding, Change.STILL)
         for key, finding in new.items()
-        if key in old and (subjects is None or finding.subject in subjects)
+        if key in old and (subjects is None or finding.subject in subjects) and not is_pasted(finding, after)
     ]
     return (*gone, *come, *still)
+
+
+def is_pasted(finding: Finding, result: Result) -> bool:
+    """Whether all that shows a finding stands in a text that was pasted."""
+    sources = {evidence.origin.source for evidence in finding.evidence}
+    return bool(result.ask.given.log_text.strip()) and sources == {PASTED}
 
 
 def _is_unset(fact: str, result: Result) -> bool:

@@ -274,7 +274,9 @@ def parse(value: Any) -> Document:
     except _Wrong as wrong:
         raise UnreadableInput(f"{printable(wrong.path)}: {_(wrong.expected)}") from None
     facts = {key: _trusted(entry) if key == "environments" else entry for key, entry in value.items()}
-    return with_captured(Document({key: facts[key] for key in facts if key not in (*UNTRUSTED_KEYS, "schema")}))
+    return with_captured(
+        Document({key: facts[key] for key in facts if key not in (*UNTRUSTED_KEYS, "schema", "given")})
+    )
 
 
 def fits(path: str, value: Any) -> bool:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: The name of a log that came without a file.
 PASTED: Final = "log"
+#: What is given other than logs, by the first part of its facts' paths.
+_KINDS: Final = {"profile": "profile", "memory_snapshot": "profile"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +118,9 @@ def with_script(document: Document, path: Path) -> Document:
 def attached(document: Document, more: Document, environment: str | None) -> Document:
     """``document`` (of this machine) with what was given, as part of the environment whose interpreter has that path.
 
-    None, or a path that is not there: it is a program of this machine in an environment that nobody names, and gets
-    an entry of its own. What was found on this machine counts before what a log says of it.
+    None, or a path that is not there: it is a program in an environment that nobody names, and gets an entry of its
+    own. What was found on this machine counts before what a log says of it, unless the log is of another machine
+    (``given.elsewhere`` in the facts says by what).
     """
     if not more.facts and not more.signals and not more.log_given:
         return document
@@ -129,8 +132,16 @@ def attached(document: Document, more: Document, environment: str | None) -> Doc
         index = len(environments)
         environments.append({})
         signals.append([])
+    from gpumon_gui.diagnosis.logs.elsewhere import differences, is_of_another  # only loaded when asked for
+
+    found = differences(document.facts, more) if more.log_given else []
+    told = {**_names(more), **({"elsewhere": found} if found else {})}
     own = {key: value for key, value in more.facts.items() if key != "environments"}
-    kept = {key: value for key, value in own.items() if key in ENVIRONMENT_KEYS or key not in document.facts}
+    kept = {
+        key: value
+        for key, value in own.items()
+        if key in ENVIRONMENT_KEYS or key not in document.facts or is_of_another(found)
+    }
     environments[index] = merged(environments[index], kept)
     signals[index] += more.signals
     origins: dict[str, Origin] = {
@@ -140,11 +151,24 @@ def attached(document: Document, more: Document, environment: str | None) -> Doc
     }
     return replace(
         document,
-        facts={**document.facts, "environments": environments},
+        facts={**document.facts, "environments": environments, "given": told},
         origins={**origins, **document.origins},
         own_signals=tuple(tuple(each) for each in signals),
         log_given=document.log_given or more.log_given,
     )
+
+
+def _names(more: Document) -> dict[str, list[str]]:
+    """The names by which evidence from what was given is known, by its kind."""
+    names: dict[str, list[str]] = {}
+    for origin, kind in (
+        *((signal.origin, "script" if signal.kind.startswith("script-") else "log") for signal in more.signals),
+        *((origin, _KINDS.get(path.partition(".")[0], "log")) for path, origin in more.origins.items()),
+    ):
+        known = names.setdefault(kind, [])
+        if origin.source not in known:
+            known.append(origin.source)
+    return names
 
 
 def _place(environments: list[dict[str, Any]], path: str | None) -> int | None:

@@ -29,7 +29,9 @@ IDLE_SHARE: Final = 0.15
 
 @dataclass(frozen=True, slots=True)
 class OutOfMemory:
-    """One message. ``held`` is what the process itself has of the card, ``others`` what is left for everybody else."""
+    """One message. ``held`` is what the process itself has of the card (where the message does not say it: with a
+    context of the usual size), ``stated`` the part of it that the message tells, ``others`` what is left for everybody
+    else."""
 
     request: float
     total: float
@@ -37,6 +39,7 @@ class OutOfMemory:
     allocated: float
     reserved: float
     held: float
+    stated: float
 
     @property
     def idle(self) -> float:
@@ -70,10 +73,11 @@ def numbers_of(signal: Signal) -> OutOfMemory | None:
     if not {"request", "total", "free", "allocated"} <= sizes.keys():
         return None
     reserved = sizes.get("reserved", sizes["allocated"] + sizes.get("unallocated", 0.0))
-    held = sizes.get("process")
-    if held is None or held > _NONSENSE_BYTES:
+    held = stated = sizes.get("process", _NONSENSE_BYTES)
+    if stated >= _NONSENSE_BYTES:
+        stated = reserved
         held = min(reserved + CONTEXT_BYTES, max(sizes["total"] - sizes["free"], reserved))
-    return OutOfMemory(sizes["request"], sizes["total"], sizes["free"], sizes["allocated"], reserved, held)
+    return OutOfMemory(sizes["request"], sizes["total"], sizes["free"], sizes["allocated"], reserved, held, stated)
 
 
 def first_numbers(view: View) -> tuple[Signal, OutOfMemory] | None:
@@ -97,7 +101,7 @@ def parse_size(text: Any) -> float | None:
 
 
 def written(numbers: OutOfMemory) -> Mapping[str, str]:
-    """The sizes as texts for a sentence."""
+    """The sizes as texts for a sentence; what the process holds as the message says it, without an estimate."""
     sizes = {
         "request": numbers.request,
         "total": numbers.total,
@@ -105,7 +109,7 @@ def written(numbers: OutOfMemory) -> Mapping[str, str]:
         "allocated": numbers.allocated,
         "reserved": numbers.reserved,
         "idle": numbers.idle,
-        "held": numbers.held,
+        "held": numbers.stated,
         "others": numbers.others,
     }
     return {name: memory(size) for name, size in sizes.items()}

@@ -573,6 +573,28 @@ def test_check_again_tells_what_is_gone_and_what_is_new(desk: Desk, machine: Mac
     desk.until(lambda: desk.page.overview.list.count() == 2)  # a part takes its whole's place; all is a new one
 
 
+def test_what_a_pasted_text_shows_is_not_checked_again(desk: Desk, machine: Machine) -> None:
+    machine.changes = {"CUDA_VISIBLE_DEVICES": "-1"}
+    wizard = desk.open()
+    wizard.choose.given.paste.setPlainText("torch.OutOfMemoryError: CUDA out of memory.\n")
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    cards = {card.code: card for card in wizard.findings.cards}
+    pasted, other = cards["oom-genuine"], cards["cuda-visible-devices-hides-gpu"]
+    assert pasted.head.line.endswith("the log")
+    for card in (pasted, other):
+        card.set_open(True)
+    assert not hasattr(pasted, "check_button")
+    desk.click(other.check_button)
+    desk.until(lambda: wizard.page == FINDINGS and wizard.findings.message.text != "")
+    assert wizard.findings.message.text == "Checked again: 1 still there. What the pasted text shows stays as it is."
+    machine.changes = {}
+    desk.click(wizard.again_button)
+    desk.until(lambda: bool(wizard.findings.gone))
+    assert wizard.findings.message.text == "Checked again: 1 gone. What the pasted text shows stays as it is."
+    assert {card.head.badge for card in wizard.findings.cards} == {""}
+
+
 # -- what is given
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 from threading import Event
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
-from gpumon_gui.core.clock import SystemClock
+from gpumon_gui.core.clock import Instant, SystemClock
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.diagnosis.ask import Ask
 from gpumon_gui.diagnosis.checking import Cancelled, Step, Tools, check, file_kind
@@ -16,6 +16,8 @@ from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin
 from gpumon_gui.diagnosis.given import Given, attached, combined
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
+from gpumon_gui.diagnosis.report import text
+from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
 
 TOO_OLD = "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update\n"
@@ -111,6 +113,79 @@ def test_what_was_found_here_counts_before_what_a_log_says() -> None:
     assert "driver" not in own
     assert document.origins["environments.0.profile"] == Origin("t")
     assert document.log_given
+
+
+OUT_OF_MEMORY = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.65 GiB "
+    "of which 600.00 MiB is free. {process}Of the allocated memory 21.00 GiB is allocated by PyTorch, and 500.00 MiB "
+    "is reserved by PyTorch but unallocated.\n"
+)
+STATED = "Including non-PyTorch memory, this process has 22.50 GiB memory in use. "
+NO_GPU: dict[str, Any] = {"os": {"family": "linux"}, "gpus": [], "driver": {}}
+RTX = {"vendor": "nvidia", "name": "NVIDIA GeForce RTX 4090", "memory_total_bytes": 24564 << 20}
+ONE_GPU: dict[str, Any] = {
+    "os": {"family": "linux"},
+    "gpus": [RTX],
+    "driver": {"version": "580.1", "nvidia_smi_works": True},
+}
+TRACEBACK = 'Traceback (most recent call last):\n  File "{file}", line 3, in f\nRuntimeError: CUDA out of memory\n'
+WINDOWS_FILE = r"C:\Users\ada\env\Lib\site-packages\torch\nn.py"
+
+
+@pytest.mark.parametrize(
+    ("here", "log", "what"),
+    [
+        (NO_GPU, OUT_OF_MEMORY.format(process=STATED), ["gpu_memory"]),
+        (ONE_GPU, OUT_OF_MEMORY.format(process=STATED), []),
+        (
+            {**ONE_GPU, "gpus": [{**RTX, "memory_total_bytes": 8 << 30}]},
+            OUT_OF_MEMORY.format(process=""),
+            ["gpu_memory"],
+        ),
+        ({**ONE_GPU, "gpus": [{**RTX, "mig_mode": "Enabled"}]}, OUT_OF_MEMORY.format(process=""), []),
+        ({**NO_GPU, "os": {"family": "linux", "container": "docker"}}, OUT_OF_MEMORY.format(process=""), []),
+        ({**NO_GPU, "driver": {"version": "580.1"}}, OUT_OF_MEMORY.format(process=""), []),  # a lost card
+        (NO_GPU, "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-7e6d3ba2-7a55-4a2e-a9b3-0a0c0b0d0e0f)\n", ["gpu"]),
+        (ONE_GPU, "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-7e6d3ba2-7a55-4a2e-a9b3-0a0c0b0d0e0f)\n", ["gpu"]),
+        (ONE_GPU, "GPU 0: NVIDIA GeForce RTX 4090 (UUID: GPU-7e6d3ba2-7a55-4a2e-a9b3-0a0c0b0d0e0f)\n", []),
+        (ONE_GPU, TRACEBACK.format(file=WINDOWS_FILE), ["system"]),
+        ({"os": {"family": "linux", "wsl": True}}, TRACEBACK.format(file=WINDOWS_FILE), []),
+        ({"os": {"family": "windows"}}, TRACEBACK.format(file="/usr/lib/python3.11/site-packages/a.py"), []),  # WSL
+    ],
+)
+def test_a_log_of_another_machine_is_told_from_one_of_this(here: dict[str, Any], log: str, what: list[str]) -> None:
+    document = attached(Document({**here, "environments": []}), combined(Given(log_text=log)), None)
+    assert [one["what"] for one in document.facts["given"].get("elsewhere", ())] == what
+
+
+def _told(document: Document) -> str:
+    return text.terminal(report(document, diagnose(document, RULES), RULES, Instant(0.0, 0.0), None))
+
+
+def test_what_a_log_shows_is_said_of_the_log() -> None:
+    log = combined(Given(log_text=OUT_OF_MEMORY.format(process=STATED)))
+    told = _told(attached(Document({**NO_GPU, "environments": []}), log, None))
+    assert "oom-genuine · Crashes · certain · a log from another machine" in told
+    assert (
+        "The log comes from another machine, or from before this one was changed: GPU memory 23.6 GB (here: none)"
+        in told
+    )
+    document = attached(Document({**ONE_GPU, "environments": []}), log, None)
+    assert "oom-genuine · Crashes · certain · the log" in _told(document)
+    assert {one.subject for one in diagnose(document, RULES).findings} == {"machine"}  # the contract of the JSON form
+
+
+def test_what_this_machine_shows_too_is_said_of_it() -> None:
+    told = _told(attached(HERE, combined(Given(log_text=TOO_OLD)), None))
+    assert "driver-too-old" in told
+    assert "comes from another machine" not in told
+
+
+def test_what_a_process_holds_is_only_what_the_message_says() -> None:
+    for process, held in ((STATED, "22.5 GB"), ("", "21.5 GB")):
+        document = combined(Given(log_text=OUT_OF_MEMORY.format(process=process)))
+        finding = diagnose(document, RULES).findings[0]
+        assert finding.values["held"] == held
 
 
 def test_nothing_given_changes_nothing() -> None:

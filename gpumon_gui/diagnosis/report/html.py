@@ -27,7 +27,7 @@ def html(report: Mapping[str, Any]) -> str:
         help_parts=[(part, _(label)) for part, label in words.HELP],
         verdicts=text.verdicts(report),
         status=text.status,
-        about=lambda name: text.about(name, report),
+        about=lambda finding: text.about(finding, report),
         fact=fact_words,
         summary=text.summary(report),
         sections=report.get("sections", ()),

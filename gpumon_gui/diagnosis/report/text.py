@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import DASH
 from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.logs.elsewhere import is_of_another
 from gpumon_gui.diagnosis.report import fact_words, tables, watch, words
 from gpumon_gui.diagnosis.versions import OLDEST_PYTHON, parse_version
 
 #: Verdicts after which an environment counts as healthy when no cause was found.
 _WORKS = ("proven", "claimed", "not_installed")
+#: Subjects that may be what was given alone; the others are environments and programs that were found.
+_UNNAMED = ("machine", "environment")
+_KINDS = ("log", "script", "profile")
 
 
 def terminal(report: Mapping[str, Any]) -> str:
@@ -33,7 +37,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     lines += ["- " + verdict["text"].replace("\n", "  \n") for verdict in verdicts(report)]
     for finding in report["findings"]:
         lines += ["", f"## {finding['rank']}. {finding['title']}", ""]
-        lines.append(f"`{finding['code']}` · {status(finding)}{about(finding['subject'], report)}")
+        lines.append(f"`{finding['code']}` · {status(finding)}{about(finding, report)}")
         lines += ["", f"**{_('Evidence')}**", ""]
         lines += [f"- `{evidence_line(evidence)}`" for evidence in finding["evidence"]]
         if finding["advice"]:
@@ -77,7 +81,7 @@ def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
     if bare:
         sentence = _(words.NO_FRAMEWORK).format(subjects=", ".join(subject(name) for name in bare))
         lines.append({"verdict": "not_installed", "text": sentence})
-    return [*lines, *_too_old(report), *watch.sentences(report)]
+    return [*lines, *_too_old(report), *_elsewhere(report), *watch.sentences(report)]
 
 
 def _too_old(report: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -109,11 +113,43 @@ def subject(name: str) -> str:
     ) or printable(watch.numbered(name))
 
 
-def about(name: str, report: Mapping[str, Any]) -> str:
-    """`` · this machine``; nothing where a log, a script or a profile was given: it may be from any machine."""
+def about(finding: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """`` · this machine``, `` · the log``; nothing where only a log, a script or a profile was judged: there is
+    nothing else that it could be about."""
+    said = subject_of(str(finding["subject"]), {str(one["source"]) for one in finding["evidence"]}, report)
+    return f" · {said}" if said else ""
+
+
+def subject_of(name: str, sources: Set[str], report: Mapping[str, Any]) -> str:
+    """The same without the dot, of a finding by its subject and the sources of its evidence."""
     if name == "machine" and not _is_of_machine(report) and not watch.is_watch(report):
         return ""
-    return f" · {subject(name)}"
+    kind = _given_kind(name, sources, report["facts"].get("given", {}))
+    return _(words.GIVEN[kind]) if kind else subject(name)
+
+
+def _given_kind(name: str, sources: Set[str], given: Mapping[str, Any]) -> str:
+    """What it is about if that is not this machine but what somebody gave: a log tells of the program that wrote it."""
+    kinds = [kind for kind in _KINDS if sources & set(given.get(kind, ()))] if name in _UNNAMED else []
+    everything = {source for kind in kinds for source in given[kind]}
+    if not kinds or (name == "machine" and sources - everything):
+        return ""
+    return "elsewhere" if kinds[0] == "log" and is_of_another(given.get("elsewhere", ())) else kinds[0]
+
+
+def _elsewhere(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """That a log is of another machine, and what tells it."""
+    found = report["facts"].get("given", {}).get("elsewhere", ())
+    said = [
+        _(words.DIFFERENCE).format(
+            what=_(words.DIFFERENT[one["what"]]),
+            there=printable(one["there"]),
+            here=printable(one["here"]) or _("none"),
+        )
+        for one in found
+    ]
+    sentence = _(words.ELSEWHERE).format(differences=_(", ").join(said))
+    return [{"verdict": "not_measured", "text": sentence}] if said else []
 
 
 def evidence_line(evidence: Mapping[str, Any]) -> str:
@@ -188,7 +224,7 @@ def _healthy(report: Mapping[str, Any]) -> bool:
 
 def _block(finding: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     lines = [f"{finding['rank']}. {finding['title']}"]
-    lines.append(f"   {finding['code']} · {status(finding)}{about(finding['subject'], report)}")
+    lines.append(f"   {finding['code']} · {status(finding)}{about(finding, report)}")
     lines += [f"   - {evidence_line(evidence)}" for evidence in finding["evidence"]]
     for step in finding["advice"]:
         lines.append(f"   {step['text']}")

@@ -34,6 +34,23 @@ FRAMEWORK: dict[str, str] = {
 }
 MACHINE = N_("this machine")
 ENVIRONMENT = N_("this environment")
+#: What a finding from what was given is about, by its kind; a log may be of another machine.
+GIVEN: dict[str, str] = {
+    "log": N_("the log"),
+    "script": N_("the script"),
+    "profile": N_("the profile"),
+    "elsewhere": N_("a log from another machine"),
+}
+#: Placeholders: differences.
+ELSEWHERE = N_("The log comes from another machine, or from before this one was changed: {differences}.")
+#: Placeholders: what, there, here.
+DIFFERENCE = N_("{what} {there} (here: {here})")
+DIFFERENT: dict[str, str] = {
+    "gpu": "GPU",
+    "gpu_memory": N_("GPU memory"),
+    "driver": N_("Driver version"),
+    "system": N_("Operating system"),
+}
 #: A GPU works, and nobody says for whom.
 UNLISTED = N_("a program that is not listed")
 NOTHING_WRONG = N_("Nothing wrong was found.")

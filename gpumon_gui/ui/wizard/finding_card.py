@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QDateTime, Qt, Signal, Slot
@@ -36,8 +36,9 @@ def change_badge(change: Change | None) -> tuple[str, str]:
 
 
 class FindingCard(Fold):
-    """A finding of a report (its JSON form). ``symptoms`` are those that follow from it, ``about`` gives a subject in
-    words, with a dot before.
+    """A finding of a report (its JSON form). ``symptoms`` are those that follow from it, ``about`` says of a finding in
+    words what it is about, with a dot before. ``pasted`` are those that only a pasted text shows: there is nothing to
+    look at again.
 
     Signals:
         help_wanted(str): the code whose page shall open.
@@ -56,17 +57,17 @@ class FindingCard(Fold):
         changes: Mapping[tuple[str, str], Change],
         parent: QWidget | None = None,
         *,
-        about: Callable[[str], str],
-        can_check: bool = True,
+        about: Callable[[Mapping[str, Any]], str],
+        pasted: Collection[tuple[str, str]] = (),
     ) -> None:
         super().__init__(theme, self._make_body, parent)
         self.finding = finding
         self._symptoms = symptoms
         self._changes = changes
         self._about = about
-        self._can_check = can_check
+        self._pasted = pasted
         self.symptom_cards: list[FindingCard] = []
-        line = text.status({**finding, "symptom_of": None}) + about(str(finding["subject"]))
+        line = text.status({**finding, "symptom_of": None}) + about(finding)
         self.head.say(MARK.get(finding["severity"], "info"), finding["title"], line)
         self.head.set_badge(*change_badge(changes.get((finding["code"], finding["subject"]))))
 
@@ -93,7 +94,7 @@ class FindingCard(Fold):
         block = self.block = FindingBlock(self._theme, body, has_columns=False)
         block.show_finding(in_words(self.finding))
         block.help_wanted.connect(self.help_wanted)
-        if self._can_check:
+        if (self.code, self.subject) not in self._pasted:
             self.check_button = FlatButton(self._theme, "", _("Check this again"), block, framed=True)
             self.check_button.clicked.connect(self._on_check)
             block.buttons.insertWidget(1, self.check_button)
@@ -104,9 +105,7 @@ class FindingCard(Fold):
             title.setFont(self._theme.font(Text.STRONG))
             column.addWidget(title)
         for symptom in self._symptoms:
-            card = FindingCard(
-                self._theme, symptom, (), self._changes, body, about=self._about, can_check=self._can_check
-            )
+            card = FindingCard(self._theme, symptom, (), self._changes, body, about=self._about, pasted=self._pasted)
             card.help_wanted.connect(self.help_wanted)
             card.check_wanted.connect(self.check_wanted)
             self.symptom_cards.append(card)

@@ -14,8 +14,9 @@ from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.diagnosis.ask import Result
-from gpumon_gui.diagnosis.compare import Change, Changed, compare
+from gpumon_gui.diagnosis.compare import Change, Changed, compare, is_pasted
 from gpumon_gui.diagnosis.facts import MACHINE
+from gpumon_gui.diagnosis.finding import Finding
 from gpumon_gui.diagnosis.report import fact_words, tables, text, words
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
@@ -156,7 +157,8 @@ class FindingsPage(QWidget):
         self._where = where
         self._open_next()
         if self._before is not None:
-            self.message.say(_change_text(changed), _tone(changed))
+            has_pasted = any(is_pasted(finding, self.result) for finding in self.result.diagnosis.findings)
+            self.message.say(_change_text(changed, has_pasted), _tone(changed))
 
     @Slot()
     def _open_next(self) -> None:
@@ -182,7 +184,9 @@ class FindingsPage(QWidget):
         changes: Mapping[tuple[str, str], Change],
         content: QWidget,
     ) -> None:
+        assert self.result is not None
         findings = made["findings"]
+        pasted = {_key(one) for one in self.result.diagnosis.findings if is_pasted(one, self.result)}
         causes, symptoms = folded(findings)
         acting = [finding for finding in findings if finding["severity"] != "info"]
         title = _("No finding needs action")
@@ -202,7 +206,8 @@ class FindingsPage(QWidget):
         for one in changed:
             if one.change in (Change.GONE, Change.UNKNOWN):
                 name = _(one.finding.title).format(**one.finding.values)
-                gone = GoneCard(self._theme, name, self._named(text.subject(one.finding.subject)), one.change, content)
+                subject = self._gone_subject(one.finding, made)
+                gone = GoneCard(self._theme, name, subject, one.change, content)
                 self.gone.append(gone)
                 column.addWidget(gone)
         for finding in causes:
@@ -213,6 +218,7 @@ class FindingsPage(QWidget):
                 changes,
                 content,
                 about=partial(self._about, made),
+                pasted=pasted,
             )
             if text.subject(card.subject) in self._names:
                 card.head.setToolTip(plain(card.subject))
@@ -230,8 +236,12 @@ class FindingsPage(QWidget):
             said = said.replace(path, name)
         return said
 
-    def _about(self, made: Mapping[str, Any], subject: str) -> str:
-        return self._named(text.about(subject, made))
+    def _about(self, made: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
+        return self._named(text.about(finding, made))
+
+    def _gone_subject(self, finding: Finding, made: Mapping[str, Any]) -> str:
+        sources = {evidence.origin.source for evidence in finding.evidence}
+        return self._named(text.subject_of(finding.subject, sources, made))
 
     def _add_sections(self, column: QVBoxLayout, made: Mapping[str, Any], content: QWidget) -> None:
         for number, section in enumerate(made.get("sections", ())):
@@ -399,10 +409,11 @@ def _is_known(fact: str, made: Mapping[str, Any]) -> bool:
     return root in made["facts"] or any(root in each for each in made["facts"].get("environments", ()))
 
 
-def _change_text(changed: Sequence[Changed]) -> str:
+def _change_text(changed: Sequence[Changed], has_pasted: bool) -> str:
     counts = {change: sum(one.change is change for one in changed) for change in Change}
+    stays = [_("What the pasted text shows stays as it is.")] if has_pasted else []
     if not changed:
-        return _("Checked again: nothing was found, as before.")
+        return " ".join([_("Checked again."), *stays]) if stays else _("Checked again: nothing was found, as before.")
     parts = [
         (_("{count} gone"), counts[Change.GONE]),
         (_("{count} new"), counts[Change.NEW]),
@@ -410,7 +421,7 @@ def _change_text(changed: Sequence[Changed]) -> str:
         (_("{count} could not be judged this time"), counts[Change.UNKNOWN]),
     ]
     told = _(", ").join(part.format(count=count) for part, count in parts if count)
-    return _("Checked again: {changes}.").format(changes=told)
+    return " ".join([_("Checked again: {changes}.").format(changes=told), *stays])
 
 
 def _tone(changed: Sequence[Changed]) -> Tone:
