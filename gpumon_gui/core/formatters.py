@@ -37,6 +37,11 @@ def percent(ratio: float, digits: int = 0) -> str:
     return f"{ratio * 100:.{digits}f} %"
 
 
+def cores(value: float) -> str:
+    """CPU in use, in cores: ``2.9``, ``15.5``; ``0.02``, where a tenth would be nothing."""
+    return f"{value:.2f}" if 0.005 <= value < 0.095 else f"{value:.1f}"
+
+
 def memory(value: float) -> str:
     """Bytes as Task Manager writes them: ``61.2 GB`` for 61.2 × 1024³."""
     if value >= GIB / 10 or value == 0:

@@ -16,6 +16,7 @@ class Form(StrEnum):
 
     TEXT = ""
     SHARE = "share"
+    CORES = "cores"
     WATTS = "W"
     SECONDS = "s"
     SPEED = "speed"
@@ -45,15 +46,15 @@ WATCHED: Final[dict[str, tuple[str, Form]]] = {
     "job.activity.waiting_power_w": (N_("Power while it waits"), Form.WATTS),
     "job.clocks.devices": (N_("Clocks under load"), Form.TEXT),
     "job.cpu.age_s": (N_("Age of the program"), Form.SECONDS),
-    "job.cpu.cores": (N_("CPU cores in use by the program and what it started"), Form.TEXT),
+    "job.cpu.cores": (N_("CPU cores in use by the program and what it started"), Form.CORES),
     "job.cpu.machine": (N_("CPU of the whole computer"), Form.SHARE),
     "job.cpu.machine_cores": (N_("CPU cores of the computer"), Form.TEXT),
-    "job.cpu.main": (N_("CPU cores in use by the main process"), Form.TEXT),
+    "job.cpu.main": (N_("CPU cores in use by the main process"), Form.CORES),
     "job.cpu.programs": (N_("Processes that use a GPU"), Form.TEXT),
     "job.cpu.read_bytes_per_s": (N_("Read from disk"), Form.SPEED),
     "job.cpu.threads": (N_("Threads of the main process"), Form.TEXT),
     "job.cpu.workers": (N_("Helper processes at work"), Form.TEXT),
-    "job.cpu.workers_cores": (N_("CPU cores in use by helper processes"), Form.TEXT),
+    "job.cpu.workers_cores": (N_("CPU cores in use by helper processes"), Form.CORES),
     "job.cpu.workers_full": (N_("Helper processes with a full core"), Form.TEXT),
     "job.cpu.workers_listed": (N_("Helper processes"), Form.TEXT),
     "job.groups": (N_("GPUs side by side"), Form.TEXT),
@@ -73,15 +74,15 @@ WATCHED: Final[dict[str, tuple[str, Form]]] = {
     "job.groups.spare": (N_("GPUs that nobody uses"), Form.TEXT),
     "job.groups.strays": (N_("Memory on another process's GPU"), Form.TEXT),
     "job.memory": (N_("GPU memory"), Form.TEXT),
-    "job.memory.cpu_cores": (N_("CPU cores in use"), Form.TEXT),
+    "job.memory.cpu_cores": (N_("CPU cores in use"), Form.CORES),
     "job.memory.devices": (N_("GPU memory"), Form.TEXT),
     "job.memory.gpu_busy_high": (N_("GPU busy, at most"), Form.SHARE),
     "job.memory.gpu_busy_mean": (N_("GPU busy"), Form.SHARE),
     "job.memory.read_bytes_per_s": (N_("Read from disk"), Form.SPEED),
     "job.memory.seconds": (N_("Watched for"), Form.SECONDS),
     "job.phases.active": (N_("GPU busy between the pauses"), Form.SHARE),
-    "job.phases.cpu_in_gaps": (N_("CPU cores in use during the pauses"), Form.TEXT),
-    "job.phases.cpu_in_work": (N_("CPU cores in use between the pauses"), Form.TEXT),
+    "job.phases.cpu_in_gaps": (N_("CPU cores in use during the pauses"), Form.CORES),
+    "job.phases.cpu_in_work": (N_("CPU cores in use between the pauses"), Form.CORES),
     "job.phases.gap_s": (N_("Length of a pause of the GPU"), Form.SECONDS),
     "job.phases.gap_share": (N_("Time in pauses of the GPU"), Form.SHARE),
     "job.phases.gaps": (N_("Pauses of the GPU"), Form.TEXT),
@@ -93,8 +94,8 @@ WATCHED: Final[dict[str, tuple[str, Form]]] = {
     "job.phases.read_in_gaps": (N_("Read from disk during the pauses"), Form.SPEED),
     "job.phases.turns": (N_("Changes between much and little work"), Form.TEXT),
     "job.phases.variation": (N_("How much the work swings"), Form.SHARE),
-    "job.phases.workers_in_gaps": (N_("CPU cores in use by helper processes during the pauses"), Form.TEXT),
-    "job.phases.workers_in_work": (N_("CPU cores in use by helper processes between the pauses"), Form.TEXT),
+    "job.phases.workers_in_gaps": (N_("CPU cores in use by helper processes during the pauses"), Form.CORES),
+    "job.phases.workers_in_work": (N_("CPU cores in use by helper processes between the pauses"), Form.CORES),
     "job.phases.write_in_gaps": (N_("Written to disk during the pauses"), Form.SPEED),
     "job.precision.dram": (N_("GPU memory at work"), Form.SHARE),
     "job.precision.fp16": (N_("16-bit units at work"), Form.SHARE),

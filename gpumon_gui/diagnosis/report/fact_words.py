@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from gpumon_gui.core.formatters import memory, percent, speed
+from gpumon_gui.core.formatters import cores, memory, percent, speed, watts
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.finding import Evidence
 from gpumon_gui.diagnosis.report import proof
@@ -82,6 +82,10 @@ def figure(what: str, bare: str) -> str:
         return bare  # carries its unit
     if form is Form.SHARE:
         return percent(number, 0 if number >= 0.1 or number == 0 else 1)
+    if form is Form.CORES:
+        return cores(number)
+    if form is Form.WATTS:
+        return watts(number)
     if form is Form.SPEED:
         return speed(number)
     if form is Form.SIZE:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpumon_gui.core.formatters import duration, percent, watts
+from gpumon_gui.core.formatters import cores, duration, percent, watts
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report import words
 
@@ -120,7 +120,7 @@ def numbered(subject: str) -> str:
 
 
 def _sentence(job: Mapping[str, Any]) -> str:
-    busy, power, cores = (
+    busy, power, used = (
         _number(job, "activity", "busy"),
         _number(job, "activity", "power_w"),
         _number(job, "cpu", "cores"),
@@ -133,8 +133,8 @@ def _sentence(job: Mapping[str, Any]) -> str:
         parts.append(_("no work of it on a GPU was seen"))
     if power is not None:
         parts.append(watts(power))
-    if cores is not None:
-        parts.append(_("CPU: {cores} cores").format(cores=f"{cores:.1f}"))
+    if used is not None:
+        parts.append(_("CPU: {cores} cores").format(cores=cores(used)))
     return _("{what}: {value}").format(what=name(job), value=_(", ").join(parts))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import cores as written
 from gpumon_gui.core.formatters import memory, percent
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning
@@ -64,7 +65,7 @@ def _watch(view: View) -> Outcome:
             if total
             else told(AMOUNT, amount=memory(size)),
             told(N_("GPU busy {share}"), share=percent(busy, 1)) if busy is not None else None,
-            told(N_("CPU {cores} cores"), cores=f"{cores:.2f}") if cores is not None else None,
+            told(N_("CPU {cores} cores"), cores=written(cores)) if cores is not None else None,
         ),
     )
     sure = busy is not None and cores is not None and seconds >= _SURE_S

@@ -7,8 +7,8 @@ from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.behaviour.causes.picture import (
     DATA_RATE,
     LEAST_S,
-    amount,
     at_work,
+    core_count,
     counts,
     lowered,
     part,
@@ -64,7 +64,7 @@ def _watch(view: View) -> Outcome:
         *shares(view, "job.activity.busy", "job.activity.fill", "job.activity.load"),
         *speeds(view, "job.transfers.rx_bytes_per_s"),
     )
-    values = {"cores": amount(seen.cores), "busy": part(busy)}
+    values = {"cores": core_count(seen.cores), "busy": part(busy)}
     return Hit(confidence, evidence, values, Severity.INFO if confidence is Confidence.LOW else None)
 
 

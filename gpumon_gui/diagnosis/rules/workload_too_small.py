@@ -9,9 +9,9 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     FULL_CORE,
     LEAST_S,
     Picture,
-    amount,
     at_work,
     cautious,
+    core_count,
     counts,
     lowered,
     part,
@@ -91,7 +91,7 @@ def _watch(view: View) -> Outcome:
         "busy": part(busy),
         "fill": part(fill),
         "power": "?" if power is None else f"{power:.0f}",
-        "cores": amount(seen.cores),
+        "cores": core_count(seen.cores),
     }
     evidence = (
         *shares(view, "job.activity.busy", "job.activity.fill", "job.activity.occupancy", "job.activity.load"),

@@ -9,6 +9,15 @@ from typing import Final
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis.tuning.topic import ANY, JAX, TENSORFLOW, TORCH, Topics
 
+_BESIDE: Final = N_("PyTorch: save checkpoints beside the training.")
+_TENSORFLOW_SAVES: Final = (
+    (
+        N_("TensorFlow: save checkpoints in the background."),
+        "options = tf.train.CheckpointOptions(experimental_enable_async_checkpoint=True)\n"
+        "checkpoint.save(path, options=options)",
+    ),
+)
+
 TOPICS: Final[Topics] = {
     "batch-size": {
         TORCH: (
@@ -133,19 +142,23 @@ TOPICS: Final[Topics] = {
                 N_("PyTorch: evaluate less often, on the GPU, and compute metrics there instead of on the CPU."),
                 "with torch.inference_mode():\n    metric.to('cuda').update(model(batch), target)",
             ),
-            (
-                N_("PyTorch: save checkpoints beside the training."),
-                "torch.distributed.checkpoint.async_save(state, path)",
-            ),
         ),
-        TENSORFLOW: (
-            (
-                N_("TensorFlow: evaluate less often, and save checkpoints in the background."),
-                "model.fit(…, "
-                "validation_freq=5)\ntf.train.CheckpointOptions(experimental_enable_async_checkpoint=True)",
-            ),
-        ),
+        TENSORFLOW: ((N_("TensorFlow: evaluate less often."), "model.fit(…, validation_freq=5)"),),
         ANY: ((N_("Do the work between the phases less often, or in a process of its own."), ""),),
+    },
+    "checkpoints": {
+        TORCH: (
+            (
+                _BESIDE,
+                "state = {name: value.cpu() for name, value in model.state_dict().items()}\n"
+                "threading.Thread(target=torch.save, args=(state, path)).start()",
+            ),
+        ),
+        TENSORFLOW: _TENSORFLOW_SAVES,
+    },
+    "checkpoints-of-ranks": {
+        TORCH: ((_BESIDE, "torch.distributed.checkpoint.async_save(state, checkpoint_id=path)"),),
+        TENSORFLOW: _TENSORFLOW_SAVES,
     },
     "to-gpu": {
         TORCH: (

@@ -145,7 +145,9 @@ def test_lists_are_written_as_people_write_them() -> None:
     ("what", "value", "said"),
     [
         ("job.activity.busy", "16 % (30 s, 08:00:00-08:00:30 UTC)", "16 % (30 s, 08:00:00-08:00:30 UTC)"),
-        ("job.activity.power_w", "179.5", "179.5 W"),
+        ("job.activity.power_w", "179.5", "180 W"),
+        ("job.cpu.cores", "15.49", "15.5"),
+        ("job.cpu.main", "0.02", "0.02"),
         ("window.health.busiest", "0.034", "3.4 %"),
         ("window.seen.seconds", "14.8", "14.8 s"),
         ("job.transfers.rx_bytes_per_s", "7300000000", "7.3 GB/s"),
@@ -173,8 +175,8 @@ HELD = Evidence(
 
 
 def test_what_was_measured_is_said_with_its_time() -> None:
-    assert fact_words.said(POWER) == "179.5 W"
-    assert fact_words.said_with_time(POWER) == "179.5 W (30 s, 08:00:00-08:00:30 UTC)"
+    assert fact_words.said(POWER) == "180 W"
+    assert fact_words.said_with_time(POWER) == "180 W (30 s, 08:00:00-08:00:30 UTC)"
     assert fact_words.said_with_time(HELD) == "24.6 GB of 140.4 GB, CPU 0.00 cores"
 
 
@@ -190,12 +192,12 @@ def test_words_and_time_are_said_in_the_users_language(monkeypatch: pytest.Monke
     monkeypatch.setattr(catalogue, "gettext", lambda text: chinese.get(text, text))
     monkeypatch.setitem(messages._state, "catalogue", catalogue)
     assert fact_words.said_with_time(HELD) == "140.4 GB 中的 24.6 GB，CPU 0.00 核"
-    assert fact_words.said_with_time(POWER) == "179.5 W（30 秒，08:00:00-08:00:30 UTC）"
+    assert fact_words.said_with_time(POWER) == "180 W（30 秒，08:00:00-08:00:30 UTC）"
     finding = Finding("gpu-memory-held-idle", "pid 7", Severity.SLOWS, Confidence.HIGH, "x", evidence=(HELD, POWER))
     made = report(Document(), Diagnosis(findings=(finding,)), RULES, Instant(0.0, 1_800_000_000.0), None)
     held, power = made["findings"][0]["evidence"]
     assert held["value"] == "140.4 GB 中的 24.6 GB，CPU 0.00 核"
-    assert power["value"] == "179.5 W（30 秒，08:00:00-08:00:30 UTC）"
+    assert power["value"] == "180 W（30 秒，08:00:00-08:00:30 UTC）"
     assert (power["number"], power["start_utc"], power["end_utc"]) == (
         179.5,
         "2027-01-15T08:00:00+00:00",
@@ -203,7 +205,7 @@ def test_words_and_time_are_said_in_the_users_language(monkeypatch: pytest.Monke
     )
     assert "140.4 GB 中的 24.6 GB，CPU 0.00 核" in text.terminal(made)
     assert "进程 7" in text.terminal(made)
-    assert "<td>179.5 W（30 秒，08:00:00-08:00:30 UTC）</td>" in html.html(made)
+    assert "<td>180 W（30 秒，08:00:00-08:00:30 UTC）</td>" in html.html(made)
 
 
 def test_reports_say_words_and_the_json_keeps_the_paths() -> None:

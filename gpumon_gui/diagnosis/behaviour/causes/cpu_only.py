@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning
-from gpumon_gui.diagnosis.behaviour.causes.picture import amount, counts, look, shares
+from gpumon_gui.diagnosis.behaviour.causes.picture import core_count, counts, look, shares
 from gpumon_gui.diagnosis.behaviour.parts import parts
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Step
@@ -42,7 +42,7 @@ def watch(view: View) -> Outcome:
         return CLEAR
     if seen.cores < _ONE_CORE:
         return CLEAR
-    values = {"cores": amount(seen.cores), "kind": "watched"}
+    values = {"cores": core_count(seen.cores), "kind": "watched"}
     evidence = (
         *counts(view, "job.cpu.cores", "job.cpu.threads", "job.cpu.workers"),
         *shares(view, "job.activity.busy", "job.cpu.machine"),

@@ -14,10 +14,10 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     SEVERAL_CORES,
     WELL_FED,
     Picture,
-    amount,
     at_work,
     busy_at_work,
     cautious,
+    core_count,
     counts,
     lowered,
     part,
@@ -97,7 +97,7 @@ def watch(view: View) -> Outcome:
         "kind": kind,
         "busy": part(busy),
         "workers": str(seen.workers),
-        "cores": amount(seen.workers_cores if kind in ("few", "all") else seen.cores),
+        "cores": core_count(seen.workers_cores if kind in ("few", "all") else seen.cores),
         "reads": _speed(seen),
     }
     title = {

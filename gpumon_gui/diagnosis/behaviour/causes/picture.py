@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from gpumon_gui.core.formatters import percent, speed
+from gpumon_gui.core.formatters import cores, percent, speed
 from gpumon_gui.diagnosis.evidence import measured_number
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence
@@ -37,6 +37,8 @@ DATA_RATE: Final = 150e6
 PHASE: Final = 0.5
 #: Phases of work between evaluations last longer.
 _WORK_S: Final = 3.0
+#: In a pause the program is busy itself, or it writes: a checkpoint is hundreds of megabytes.
+CPU_WORKS, WRITES = 0.6, 20e6
 
 #: Data for a GPU go in; what it answers is a tenth of that (H200: 6 %). GPUs that exchange data send what they get.
 _BOTH_WAYS: Final = 0.5
@@ -215,7 +217,7 @@ def pauses(view: View) -> bool:
     if period is not None and period - length < min(_WORK_S, length):
         return False  # steps of a few seconds that wait for longer: data, not phases
     cpu, writes = view.number("job.phases.cpu_in_gaps"), view.number("job.phases.write_in_gaps")
-    if (cpu is None or cpu < 0.6) and (writes is None or writes < 20e6):
+    if (cpu is None or cpu < CPU_WORKS) and (writes is None or writes < WRITES):
         return False
     return not _queue_runs_empty(view)
 
@@ -276,10 +278,15 @@ def _evidence(view: View, paths: tuple[str, ...], write: Callable[[float], str])
 
 
 def amount(value: float | None) -> str:
-    """Cores in a sentence: ``2.9``, ``12``."""
+    """Seconds in a sentence: ``2.9``, ``12``."""
     if value is None:
         return "?"
     return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+
+
+def core_count(value: float | None) -> str:
+    """Cores in a sentence."""
+    return "?" if value is None else cores(value)
 
 
 def part(value: float | None) -> str:

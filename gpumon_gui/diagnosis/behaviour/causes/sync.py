@@ -9,8 +9,8 @@ from gpumon_gui.diagnosis.behaviour.causes.picture import (
     FULL_CORE,
     READS,
     WELL_FED,
-    amount,
     at_work,
+    core_count,
     counts,
     part,
     pauses,
@@ -68,7 +68,7 @@ def watch(view: View) -> Outcome:
         *shares(view, "job.activity.busy", "job.activity.kernels", "job.activity.fill", "job.phases.variation"),
         *counts(view, "job.cpu.main", "job.cpu.cores", "job.activity.power_w"),
     )
-    values = {"busy": part(seen.busy), "cores": amount(seen.main)}
+    values = {"busy": part(seen.busy), "cores": core_count(seen.main)}
     return Hit(Confidence.LOW, evidence, values, severity=Severity.INFO, title=title)
 
 
