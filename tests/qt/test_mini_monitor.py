@@ -16,7 +16,7 @@ from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.core.model import DeviceState
 from gpumon_gui.ui.theme import Scheme, Theme
 from gpumon_gui.ui.tray.mini import MOST_GPUS, MiniMonitor
-from tests.qt.samples import device_key, make_device, make_sample
+from tests.qt.samples import device_key, make_device, make_info, make_sample
 
 
 @pytest.fixture
@@ -56,6 +56,19 @@ def test_it_says_which_counter_its_figure_is(mini: MiniMonitor, feed: Feed) -> N
     assert words in QToolTip.text()
     assert "Source: " in QToolTip.text()
     QToolTip.hideText()
+
+
+def test_tips_and_screen_readers_have_the_whole_name(mini: MiniMonitor, feed: Feed) -> None:
+    name = "NVIDIA GeForce RTX 4060 Laptop GPU"
+    for sample in (make_sample(inventory=(make_info(0, name=name),)), make_sample(inventory=(), gpus=0)):
+        feed.push(replace(sample, inventory=(make_info(0, name=name),)))
+        mini.toggle()
+        assert name in mini.accessibleName()
+        at = QPoint(mini.width() // 2, mini.height() // 2)
+        QApplication.sendEvent(mini, QHelpEvent(QHelpEvent.Type.ToolTip, at, mini.mapToGlobal(at)))
+        assert name in QToolTip.text()
+        QToolTip.hideText()
+        mini.toggle()
 
 
 def test_one_line_for_each_gpu_and_the_rest_counted(mini: MiniMonitor, feed: Feed) -> None:

@@ -51,7 +51,7 @@ from gpumon_gui.ui.tray.reading import gpus_of, memory_total, state_line, state_
 from gpumon_gui.ui.widgets.engine_panel import engine_caption, engine_tip
 
 WIDTH: Final = 320
-_SPARK: Final = QSize(92, 40)
+_SPARK: Final = QSize(76, 40)
 _BAR: Final = 4
 #: With more GPUs than fit on a screen the rest is counted.
 MOST_GPUS: Final = 8
@@ -314,8 +314,12 @@ class MiniMonitor(QWidget):
         strong = text_height(self._theme.font(Text.STRONG))
         load_width = QFontMetrics(self._theme.font(Text.STRONG)).horizontalAdvance("100 %") + S
         text = colours.faint if row.dimmed else colours.text
+        quiet = colours.faint if row.dimmed else colours.muted
         first = QRect(left, area.top(), width - load_width, strong)
-        self._write(painter, first, f"{row.title}  {row.name}", Text.STRONG, text)
+        self._write(painter, first, row.title, Text.STRONG, text)
+        ascents = [QFontMetrics(self._theme.font(role)).ascent() for role in (Text.STRONG, Text.CAPTION)]
+        first.adjust(painter.fontMetrics().horizontalAdvance(row.title) + S, ascents[0] - ascents[1], 0, 0)
+        self._write(painter, first, row.name, Text.CAPTION, quiet)
         self._write(
             painter,
             QRect(left + width - load_width, area.top(), load_width, strong),
@@ -325,7 +329,7 @@ class MiniMonitor(QWidget):
             Qt.AlignmentFlag.AlignRight,
         )
         second = QRect(left, area.top() + strong + XS, width, area.height() - strong - 2 * XS - _BAR)
-        self._write(painter, second, row.figures, Text.CAPTION, colours.faint if row.dimmed else colours.muted)
+        self._write(painter, second, row.figures, Text.CAPTION, quiet)
         bar = QRectF(area.left(), area.bottom() + 1 - _BAR, area.width(), _BAR)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
