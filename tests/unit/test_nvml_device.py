@@ -308,6 +308,27 @@ def test_one_impossible_figure_is_a_fault_of_the_figure_three_are_one_of_the_dri
     assert Bench(board).read().state is DeviceState.SICK
 
 
+def test_what_cannot_be_is_told_in_every_sweep_and_what_can_be_returns() -> None:
+    board = card(A100)
+    right = {"temperature.0": 61, "utilization": 40, "memory_used": 9 * GIB}
+    board.figures.update(right)
+    wrong = {"temperature.0": ALL_ONES_32, "utilization": 101, "memory_used": 81 * GIB}
+    bench = Bench(board)
+    before = bench.read()
+    for figures, state in ((wrong, DeviceState.SICK), (wrong, DeviceState.SICK), (right, DeviceState.OK)):
+        board.figures.update(figures)
+        bench.clock.advance(1.0)
+        sample = bench.read()
+        assert sample.state is state
+        for metric in ("temperature_c", "gpu_utilization", "memory_used_bytes"):
+            if state is DeviceState.OK:
+                assert sample.values[metric] == before.values[metric]
+            else:
+                value = sample.values[metric]
+                assert isinstance(value, Missing)
+                assert value.reason is Reason.IMPLAUSIBLE
+
+
 def test_hardware_counters_that_are_nan_do_not_make_the_card_sick() -> None:
     board = card(H200)
     board.figures.update({f"gpm.{metric.gpm_id}": math.nan for metric in GPM_METRICS})

@@ -179,6 +179,22 @@ def test_a_new_card_on_the_bus_is_taken_up() -> None:
     assert desk.starts == 2
 
 
+def test_a_card_put_in_the_place_of_another_is_taken_up() -> None:
+    tree = Tree()
+    bus_card(tree, "0000:01:00.0")
+    bus_card(tree, "0000:02:00.0")
+    late = card(RTX_4090, steady(0.5), number=6)
+    old = card(RTX_4090, steady(0.5), number=1)
+    desk = Desk(Driver([card(A100, steady(0.5)), old, late], fixed_count=True), tree.root)
+    old.present, late.present = (lambda now_s: now_s < 20), (lambda now_s: now_s >= 20)
+    desk.rest(25)
+    tree.remove("sys/bus/pci/devices/0000:02:00.0")
+    bus_card(tree, "0000:07:00.0")
+    desk.rest(35)
+    addresses = [info.pci_address for info, sample in desk.look() if sample.state is DeviceState.OK]
+    assert addresses == ["00000000:01:00.0", "00000000:07:00.0"]
+
+
 def test_a_sleeping_card_beside_a_busy_one_is_not_touched() -> None:
     tree = Tree()
     bus_card(tree, "0000:01:00.0")

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.model import DeviceInfo, DeviceSample, DeviceState, ProcessUse
@@ -34,12 +35,15 @@ from gpumon_gui.telemetry.nvml.static import SOURCE, missing
 PLAUSIBLE_BYTES = 64 << 40
 #: Board power above twice the highest limit the board accepts is a broken sensor: real excursions stay below 1.5.
 POWER_MARGIN = 2.0
+_NOTHING = Reading("", SOURCE)
 #: So many impossible core values in one sweep mean that the driver returns rubbish as a whole (555.85 on WSL).
 SICK_COUNT = 3
 
 
-class _Call(NamedTuple):
-    """A getter with its bound arguments and result buffer."""
+@dataclass(slots=True)
+class _Call:
+    """A getter with its bound arguments and result buffer, and the last number in it that could be: most say the same
+    again in the next sweep."""
 
     metric: str
     function: Any
@@ -48,6 +52,8 @@ class _Call(NamedTuple):
     per: int
     low: float
     high: float
+    raw: int | None = None
+    reading: Reading = _NOTHING
 
 
 class DeviceReader:
@@ -66,14 +72,21 @@ class DeviceReader:
         self._base_is_stale = True
         self._base_impossible = 0
         self._has_doubt = False
-        self._due_s: dict[Group, float] = {}
-        self._calls = {group: self._bind(group) for group in Group}
+        self._core_calls = self._bind(Group.CORE)
+        self._rare_calls = {group: self._bind(group) for group in (Group.RARE, Group.SLOW)}
+        self._rare_due_s = dict.fromkeys(self._rare_calls, 0.0)
+        self._next_due_s = 0.0
         self._utilization = Utilization()
         self._utilization_ref = ctypes.byref(self._utilization)
+        self._utilization_seen: tuple[int, int] | None = None
+        self._utilization_readings: dict[str, Value] = {}
         self._memory = MemoryV2()
         self._memory.version = MEMORY_V2_VERSION
         self._memory_ref = ctypes.byref(self._memory)
         self._read_memory = library.find("nvmlDeviceGetMemoryInfo_v2")
+        self._memory_seen: tuple[int, int, int, int | None] | None = None
+        self._memory_readings: dict[str, Value] = {}
+        self._memory_impossible = 0
         fields = FIELDS if gpm is not None else FIELDS + PCIE_FIELDS
         self._fields: tuple[Field, ...] = () if self._is_mig_instance else fields
         self._field_buffer = (FieldValue * max(1, len(self._fields)))()
@@ -86,7 +99,8 @@ class DeviceReader:
 
     def read(self, now_s: float, *, details: bool) -> DeviceSample:
         """All values of this moment. Raises DeviceLost, and NvmlError when the whole session is over."""
-        self._rarely(now_s)
+        if now_s >= self._next_due_s or self._base_is_stale:
+            self._rarely(now_s)
         values = self._base.copy()
         self._has_doubt = self._base_impossible > 0
         self._core(values)
@@ -95,11 +109,12 @@ class DeviceReader:
         state = DeviceState.SICK if is_sick else DeviceState.OK
         if details:
             self._details(values)
+            self._bound(values, "power_instant_w")
         elif self._gpm is not None:
             self._gpm.forget()
-        self._bound(values)
+        self._bound(values, "power_w")
         self._freeze(values, now_s)
-        return DeviceSample(self.info.key, state, values=values)
+        return DeviceSample(self.info.key, state, "", values)
 
     def read_processes(self, now_s: float, *, utilization: bool) -> tuple[ProcessUse, ...]:
         """Who uses the device."""
@@ -144,36 +159,44 @@ class DeviceReader:
                 values[metric] = Missing(Reason.MIG, SOURCE)
         elif "gpu_utilization" not in self._unsupported:
             self._utilization_values(values)
-        self._run(Group.CORE, values)
+        self._run(self._core_calls, values)
 
-    def _run(self, group: Group, values: dict[str, Value]) -> None:
-        """The hot loop: one C call, one comparison, one reading per figure."""
+    def _run(self, calls: list[_Call], values: dict[str, Value]) -> None:
+        """The hot loop: one C call and one comparison per figure, a new reading where it is another."""
         retire: list[_Call] | None = None
-        for call in self._calls[group]:
-            metric, function, arguments, out, per, low, high = call
-            code = function(*arguments)
+        for call in calls:
+            code = call.function(*call.arguments)
             if code == SUCCESS:
-                raw = out.value if per == 1 else out.value / per
-                if low <= raw <= high and raw < 0x7FFFFFF0:
-                    values[metric] = Reading(raw, SOURCE)
-                else:
-                    values[metric] = _unusual(metric, raw)
-                    self._has_doubt = True
+                raw = call.out.value
+                if raw != call.raw:
+                    found = raw if call.per == 1 else raw / call.per
+                    if not call.low <= found <= call.high or found >= 0x7FFFFFF0:
+                        call.raw = None
+                        values[call.metric] = _unusual(call.metric, found)
+                        self._has_doubt = True
+                        continue
+                    call.raw, call.reading = raw, Reading(found, SOURCE)
+                values[call.metric] = call.reading
                 continue
-            values[metric] = self._failed(metric, code)
+            values[call.metric] = self._failed(call.metric, code)
             if code in NEVER:
                 retire = [*(retire or ()), call]
         for call in retire or ():
-            self._calls[group].remove(call)
+            calls.remove(call)
             self._retire(call.metric, values[call.metric])
 
     def _utilization_values(self, values: dict[str, Value]) -> None:
         code = self._library.call("nvmlDeviceGetUtilizationRates", self.handle, self._utilization_ref)
         if code == SUCCESS:
-            busy, memory = self._utilization.gpu, self._utilization.memory
-            self._has_doubt = self._has_doubt or busy > 100 or memory > 100
-            values["gpu_utilization"] = checked("gpu_utilization", busy / 100, SOURCE)
-            values["memory_utilization"] = checked("memory_utilization", memory / 100, SOURCE)
+            seen = self._utilization.gpu, self._utilization.memory
+            if seen != self._utilization_seen:
+                self._utilization_seen = seen
+                self._utilization_readings = {
+                    "gpu_utilization": checked("gpu_utilization", seen[0] / 100, SOURCE),
+                    "memory_utilization": checked("memory_utilization", seen[1] / 100, SOURCE),
+                }
+            self._has_doubt = self._has_doubt or max(seen) > 100
+            values.update(self._utilization_readings)
             return
         for metric in ("gpu_utilization", "memory_utilization"):
             values[metric] = self._failed(metric, code)
@@ -202,34 +225,23 @@ class DeviceReader:
                 values[metric] = self._failed(metric, code)
 
     def _store_memory(self, values: dict[str, Value], total: int, used: int, free: int, reserved: int | None) -> None:
-        if 0 < total < PLAUSIBLE_BYTES and used <= total and free <= total and (reserved or 0) <= total:
-            values["memory_total_bytes"] = Reading(total, SOURCE)
-            values["memory_used_bytes"] = Reading(used, SOURCE)
-            values["memory_free_bytes"] = Reading(free, SOURCE)
-            if reserved is not None:
-                values["memory_reserved_bytes"] = Reading(reserved, SOURCE)
-            self._kept["memory_total_bytes"] = values["memory_total_bytes"]
-            return
-        self._has_doubt = True
-        values["memory_total_bytes"] = checked("memory_total_bytes", total, SOURCE)
-        values["memory_used_bytes"] = checked("memory_used_bytes", used, SOURCE)
-        values["memory_free_bytes"] = checked("memory_free_bytes", free, SOURCE)
-        if reserved is not None:
-            values["memory_reserved_bytes"] = checked("memory_reserved_bytes", reserved, SOURCE)
-        if total == 0:  # unified-memory devices answer 0: the card has no memory of its own, not "0 bytes"
-            for metric in ("total", "used", "free", "reserved"):
-                values[f"memory_{metric}_bytes"] = Missing(Reason.NOT_SUPPORTED, SOURCE, "unified memory")
-        elif used > total and not _is_impossible(values["memory_used_bytes"]):
-            values["memory_used_bytes"] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{used} > {total}")
-        self._kept["memory_total_bytes"] = values["memory_total_bytes"]
+        seen = total, used, free, reserved
+        if seen != self._memory_seen:
+            self._memory_seen = seen
+            self._memory_readings = _memory_readings(total, used, free, reserved)
+            self._memory_impossible = _impossible(self._memory_readings)
+            self._kept["memory_total_bytes"] = self._memory_readings["memory_total_bytes"]
+        self._has_doubt = self._has_doubt or self._memory_impossible > 0
+        values.update(self._memory_readings)
 
     def _rarely(self, now_s: float) -> None:
         """Read what is due of the figures that are not read in every sweep, and prepare what a sweep starts from."""
-        for group in (Group.RARE, Group.SLOW):
-            if now_s >= self._due_s.get(group, 0.0):
-                self._due_s[group] = now_s + group.value
-                self._run(group, self._kept)
+        for group, calls in self._rare_calls.items():
+            if now_s >= self._rare_due_s[group]:
+                self._rare_due_s[group] = now_s + group.value
+                self._run(calls, self._kept)
                 self._base_is_stale = True
+        self._next_due_s = min(self._rare_due_s.values())
         if self._base_is_stale:
             self._base_is_stale = False
             self._base = {**self._unsupported, **self._kept}
@@ -269,13 +281,11 @@ class DeviceReader:
                 self._retire(field.metric, values[field.metric])
             self._fields = tuple(f for f in self._fields if f not in lasting)
 
-    def _bound(self, values: dict[str, Value]) -> None:
+    def _bound(self, values: dict[str, Value], metric: str) -> None:
         """What is impossible for this very card although it is possible for some card."""
-        for metric in ("power_w", "power_instant_w"):
-            found = values.get(metric)
-            power = None if found is None else number(found)
-            if power is not None and power > self._power_bound_w:
-                values[metric] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{power:.0f} W")
+        power = number(values.get(metric))
+        if power is not None and power > self._power_bound_w:
+            values[metric] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{power:.0f} W")
 
     def _freeze(self, values: dict[str, Value], now_s: float) -> None:
         power = number(values.get("power_w"))
@@ -290,6 +300,24 @@ class DeviceReader:
         if code in SESSION_OVER:
             raise NvmlError(metric, code)
         return missing(code)
+
+
+def _memory_readings(total: int, used: int, free: int, reserved: int | None) -> dict[str, Value]:
+    """Bytes of a card as readings; ``reserved`` None: this driver counts it as used."""
+    bytes_of = {"total": total, "used": used, "free": free}
+    if reserved is not None:
+        bytes_of["reserved"] = reserved
+    if total == 0:  # unified-memory devices answer 0: the card has no memory of its own, not "0 bytes"
+        none = Missing(Reason.NOT_SUPPORTED, SOURCE, "unified memory")
+        return {f"memory_{metric}_bytes": none for metric in ("total", "used", "free", "reserved")}
+    if 0 < total < PLAUSIBLE_BYTES and max(used, free, reserved or 0) <= total:
+        return {f"memory_{metric}_bytes": Reading(raw, SOURCE) for metric, raw in bytes_of.items()}
+    readings = {
+        f"memory_{metric}_bytes": checked(f"memory_{metric}_bytes", raw, SOURCE) for metric, raw in bytes_of.items()
+    }
+    if used > total and not _is_impossible(readings["memory_used_bytes"]):
+        readings["memory_used_bytes"] = Missing(Reason.IMPLAUSIBLE, SOURCE, f"{used} > {total}")
+    return readings
 
 
 def _is_impossible(value: Value) -> bool:

@@ -64,14 +64,15 @@ class NvmlSource:
         self._keep_awake = False
         self._bus: list[tuple[str, str | None]] = []
         self._power: dict[str, PowerState] = {}
+        self._restless: tuple[str, ...] = ()
+        self._asleep: frozenset[str] = frozenset()
         self._bus_due_s = float("-inf")
         self._retry_s = float("-inf")
         self._count_due_s = 0.0
         self._lost_due_s = 0.0
         self._known: dict[DeviceKey, DeviceInfo] = {}
         self._inventory: tuple[DeviceInfo, ...] = ()
-        self._seen: tuple[DeviceInfo, ...] = ()
-        self._asleep: frozenset[str] = frozenset()
+        self._learnt: tuple[tuple[DeviceInfo, ...], frozenset[str]] = ((), frozenset())
         self._tried: frozenset[str] = frozenset()
         self._lost_retry_s = LOST_RETRY_S
         self._before: Instant | None = None
@@ -89,9 +90,8 @@ class NvmlSource:
             self._end()
         self._ensure(now.monotonic_s)
         inside = self._session.infos if self._session is not None else ()
-        asleep = frozenset(address for address, power in self._power.items() if power.asleep)
-        if inside != self._seen or asleep != self._asleep:
-            self._seen, self._asleep = inside, asleep
+        if self._learnt != (found := (inside, self._asleep)):
+            self._learnt = found
             self._learn(inside)
         if not self._inventory and self._refusal is not None:
             raise self._refusal
@@ -189,9 +189,13 @@ class NvmlSource:
             self._bus_due_s = now_s + BUS_SCAN_S
             self._bus = self._plugged.cards()
             self._power = {address: self._plugged.power(address) for address, _name in self._bus}
-        for address, power in self._power.items():
-            if power.can_sleep or power.asleep:  # a card that may not sleep need not be asked in every sweep
-                self._power[address] = self._plugged.power(address)
+        elif self._restless:
+            self._power.update((address, self._plugged.power(address)) for address in self._restless)
+        else:
+            return
+        # A card that may not sleep need not be asked in every sweep.
+        self._restless = tuple(address for address, power in self._power.items() if power.can_sleep or power.asleep)
+        self._asleep = frozenset(address for address in self._restless if self._power[address].asleep)
 
     def _ensure(self, now_s: float) -> None:
         """Start NVML if that is allowed now."""
@@ -202,7 +206,7 @@ class NvmlSource:
             if self._session is not None and not self._woken():
                 return
             self._end()
-        asleep = frozenset(address for address, power in self._power.items() if power.asleep and not self._keep_awake)
+        asleep = frozenset[str]() if self._keep_awake else self._asleep
         any_awake = len(asleep) < len(self._power) or not self._power
         if not self._rest.may_open(now_s, any_awake=any_awake) and not self._keep_awake:
             self._note(Note("asleep" if not any_awake else "resting", state=SourceState.RESTING))
@@ -264,7 +268,7 @@ class NvmlSource:
 
     def _woken(self) -> bool:
         """Whether a card is awake that slept, or was not there, when the session began: only a new one sees it."""
-        return any(not power.asleep and address not in self._tried for address, power in self._power.items())
+        return not self._power.keys() - self._asleep <= self._tried
 
     def _maybe_rest(self, now_s: float, samples: Mapping[DeviceKey, DeviceSample]) -> None:
         """Let go of NVML when all its devices could sleep and nothing uses them."""
