@@ -213,6 +213,7 @@ _DIAGNOSTICS: Final = (
         N_("Those that are found by themselves need not stand here."),
         section="diagnostics",
     ),
+    Option("diagnostics.left_out", Texts()),
     Option(
         "diagnostics.proof",
         Flag(default=True),

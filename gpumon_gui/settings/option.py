@@ -8,10 +8,12 @@ its meaning.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 #: What an option can hold, as TOML writes it.
 OptionValue: TypeAlias = bool | int | float | str | tuple[str, ...]
+#: Of a list.
+MOST_TEXTS: Final = 100
 
 
 class WrongValue(ValueError):  # noqa: N818 - reads as a statement
@@ -75,7 +77,7 @@ class Texts:
     """A list of texts, for example paths; without empty ones and without doubles."""
 
     default: tuple[str, ...] = ()
-    most: int = 100
+    most: int = MOST_TEXTS
 
     def checked(self, raw: object) -> tuple[str, ...]:
         """The value. Raises WrongValue."""

@@ -101,7 +101,7 @@ def test_a_cancel_in_the_middle_of_an_import_leaves_no_process(desk: Desk) -> No
     desk.until(lambda: ("PyTorch", "running") in [(line[0], line[2]) for line in wizard.running.lines()], PATIENCE_MS)
     desk.until(lambda: any(python("torch-cpu") in line for line in children()))
     with desk.qtbot.waitSignal(desk.page.job.ended, timeout=500):
-        desk.click(wizard.next_button)
+        desk.click(wizard.back_button)
     assert wizard.page == CHOOSE
     assert not any(python("torch-cpu") in line for line in children())
 
@@ -113,5 +113,5 @@ def test_a_cancel_in_the_middle_of_a_proof_leaves_no_process(desk: Desk) -> None
     )
     desk.until(lambda: any(python("torch-cpu") in line for line in children()))
     with desk.qtbot.waitSignal(desk.page.job.ended, timeout=500):
-        desk.click(wizard.next_button)
+        desk.click(wizard.back_button)
     desk.until(lambda: children() == [], 3000)

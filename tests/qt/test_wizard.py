@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QDir, QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMessageBox, QPlainTextEdit, QWidget
@@ -392,14 +392,29 @@ def test_a_cancel_ends_it_at_once(desk: Desk, machine: Machine) -> None:
     desk.key(Qt.Key.Key_Return)
     desk.until(machine.was_asked.is_set)
     assert wizard.page == RUNNING
-    assert wizard.next_button.text() == "Cancel"
+    desk.key(Qt.Key.Key_Return)  # hit twice
+    assert wizard.back_button.text() == "Cancel"
+    assert wizard.back_button.isEnabled()
     with desk.qtbot.waitSignal(desk.page.job.ended, timeout=500):
-        desk.key(Qt.Key.Key_Return)
+        desk.key(Qt.Key.Key_Escape)
     assert wizard.page == CHOOSE
     assert not desk.page.job.is_running
     desk.until(lambda: wizard.message.text == "Cancelled. Nothing of it is left running.")
     machine.held.set()
     desk.click(wizard.next_button)  # and it can be run again
+    desk.until(lambda: wizard.page == FINDINGS)
+
+
+def test_a_second_click_on_the_button_that_starts_is_no_cancel(desk: Desk, machine: Machine) -> None:
+    wizard = desk.open()
+    machine.held.clear()
+    place = wizard.next_button.mapTo(wizard, wizard.next_button.rect().center())
+    for _click in range(2):
+        QTest.mouseClick(wizard.childAt(place) or wizard, Qt.MouseButton.LeftButton)
+        settle()
+    assert wizard.page == RUNNING
+    assert "Cancelling" not in wizard.running.status
+    machine.held.set()
     desk.until(lambda: wizard.page == FINDINGS)
 
 
@@ -431,7 +446,7 @@ def test_a_file_that_takes_long_does_not_hold_a_cancel_up(desk: Desk, tmp_path: 
     desk.click(wizard.next_button)
     desk.until(slow_file.is_read.is_set)
     with desk.qtbot.waitSignal(desk.page.job.ended, timeout=600):
-        desk.click(wizard.next_button)
+        desk.click(wizard.back_button)
     assert wizard.page == CHOOSE
     assert wizard.next_button.isEnabled()  # another check can begin at once
     # It is still read: what is not so yet is not said.
@@ -451,7 +466,7 @@ def test_what_a_cancelled_check_leaves_does_not_speak_into_the_next_one(
     desk.click(wizard.next_button)
     desk.until(slow_file.is_read.is_set)
     with desk.qtbot.waitSignal(desk.page.job.ended, timeout=600):
-        desk.click(wizard.next_button)
+        desk.click(wizard.back_button)
     wizard.choose.given.clear()
     desk.click(wizard.choose.all_button)
     desk.click(wizard.next_button)
@@ -472,7 +487,7 @@ def test_a_search_that_a_check_interrupts_goes_on_after_a_cancel(desk: Desk, mac
     desk.key(Qt.Key.Key_Return)
     assert wizard.page == RUNNING
     with desk.qtbot.waitSignal(desk.page.job.ended, timeout=600):
-        desk.key(Qt.Key.Key_Return)
+        desk.key(Qt.Key.Key_Escape)
     assert wizard.page == CHOOSE
     machine.held.set()
     desk.until(lambda: wizard.choose.is_whole)
@@ -498,6 +513,17 @@ class TestLive:
     def gateway(self) -> Callable[[], Gateway]:
         return LiveGateway
 
+    def test_what_is_no_python_is_called_so(self, desk: Desk, tmp_path: Path) -> None:
+        python = tmp_path / "编辑 器"
+        python.write_text("#!/bin/sh\necho what\n", encoding="utf-8")
+        python.chmod(0o755)
+        desk.settings.set("diagnostics.interpreters", (str(python),))
+        wizard = desk.open()
+        item = wizard.choose.environments.item
+        assert "does not answer" not in item(0).text()  # nobody knows yet
+        desk.until(lambda: wizard.choose.is_whole, 60_000)
+        assert "it does not answer as a Python does" in item(0).text()
+
     def test_no_process_is_left_after_a_cancel(self, desk: Desk, tmp_path: Path) -> None:
         python = tmp_path / "python3"
         python.write_text("#!/bin/sh\nsleep 300 & sleep 300\n", encoding="utf-8")
@@ -510,7 +536,7 @@ class TestLive:
         desk.key(Qt.Key.Key_Return) if wizard.next_button.hasFocus() else desk.click(wizard.next_button)
         desk.until(lambda: len(sleepers()) == 2)
         with desk.qtbot.waitSignal(desk.page.job.ended, timeout=1000):
-            desk.click(wizard.next_button)
+            desk.click(wizard.back_button)
         assert sleepers() == []
 
     def test_no_process_is_left_when_the_window_closes(self, desk: Desk, tmp_path: Path) -> None:
@@ -980,6 +1006,50 @@ def test_the_settings_limit_the_proof_and_keep_interpreters(desk: Desk, tmp_path
         return [wizard.choose.environments.item(row).text() for row in range(wizard.choose.environments.count())]
 
     desk.until(lambda: any("there is nothing at this path" in name for name in names()))
+
+
+def test_the_next_check_proposes_what_the_last_one_was_about(desk: Desk) -> None:
+    wizard = desk.open()
+    wizard.choose.environments.item(0).setCheckState(Qt.CheckState.Unchecked)
+    chosen = [environment.path for environment in wizard.choose.ticked()]
+    assert len(chosen) == 1
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    desk.page.show_overview()
+    desk.open()
+    assert [environment.path for environment in wizard.choose.ticked()] == chosen
+    desk.click(wizard.choose.all_button)
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    assert desk.settings.values.texts("diagnostics.left_out") == ()
+
+
+def test_what_is_judged_without_an_environment_proposes_nothing_else(desk: Desk) -> None:
+    wizard = desk.open()
+    desk.click(wizard.choose.none_button)
+    wizard.choose.given.paste.setPlainText(TOO_OLD)
+    desk.click(wizard.next_button)
+    desk.until(lambda: wizard.page == FINDINGS)
+    assert desk.settings.values.texts("diagnostics.left_out") == ()
+
+
+def test_an_interpreter_is_named_by_its_file_or_the_folder_of_its_environment(desk: Desk, tmp_path: Path) -> None:
+    wizard = desk.open()
+    (tmp_path / "project" / ".venv").mkdir(parents=True)
+    for ask, mode in (
+        (wizard.choose.interpreters.ask_file, QFileDialog.FileMode.ExistingFile),
+        (wizard.choose.interpreters.ask_folder, QFileDialog.FileMode.Directory),
+    ):
+        ask()
+        dialog = wizard.findChild(QFileDialog)
+        assert isinstance(dialog, QFileDialog)
+        assert dialog.fileMode() is mode
+        assert dialog.filter() & QDir.Filter.Hidden  # .venv
+        dialog.fileSelected.emit(str(tmp_path / mode.name))
+        dialog.close()
+        QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    added = desk.settings.values.texts("diagnostics.interpreters")
+    assert added == (str(tmp_path / "ExistingFile"), str(tmp_path / "Directory"))
 
 
 def test_keys_alone_choose_and_start(desk: Desk) -> None:

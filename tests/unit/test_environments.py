@@ -177,6 +177,12 @@ def test_what_the_user_names_is_first_and_what_is_not_there_is_said() -> None:
     ]
 
 
+def test_a_folder_stands_for_the_environments_in_it() -> None:
+    gateway = linux({**venv("/w/project/.venv"), **venv("/envs/a"), **venv("/envs/b"), "/w/project/train.py": ""})
+    entries = found(gateway, Wanted(pythons=("/w/project", "/envs"), everywhere=False))
+    assert list(entries) == ["/w/project/.venv/bin/python", "/envs/a/bin/python", "/envs/b/bin/python"]
+
+
 def test_relative_paths_are_from_the_users_folder() -> None:
     gateway = FakeGateway("linux", venv("/w/net/.venv"), HOME, asked={"cwd": "/w/net/src"})
     entries = found(gateway, Wanted(pythons=("../.venv",), everywhere=False))

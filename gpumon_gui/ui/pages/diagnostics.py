@@ -19,6 +19,7 @@ from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.redact import Private
+from gpumon_gui.settings.option import MOST_TEXTS
 from gpumon_gui.ui.pages.overview import Overview
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.message_bar import Tone
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from gpumon_gui.ui.wizard.wizard import Wizard
 
 
+_ADDED, _LEFT_OUT = "diagnostics.interpreters", "diagnostics.left_out"
 #: Loaded beside the GUI thread before the wizard is made.
 _PARTS = (
     "gpumon_gui.diagnosis.checking",
@@ -167,7 +169,7 @@ class DiagnosticsPage(QWidget):
     def _begin(self, pid: int | None, name: str) -> None:
         wizard = self._made_wizard()
         self.stack.setCurrentWidget(wizard)
-        wizard.begin(self._pythons(), pid, name)
+        wizard.begin(self._texts(_ADDED), pid, name, self._texts(_LEFT_OUT))
         self.refresh()
 
     def _open(self, result: Result) -> None:
@@ -188,14 +190,15 @@ class DiagnosticsPage(QWidget):
             wizard.closed.connect(self.show_overview)
             wizard.made.connect(self._on_made)
             wizard.interpreter_added.connect(self._on_interpreter)
+            wizard.left_out.connect(self._on_left_out)
             if self._is_recorded:
                 wizard.set_recorded()
             self.stack.addWidget(wizard)
             self._tell_proof()
         return self.wizard
 
-    def _pythons(self) -> tuple[str, ...]:
-        return () if self._settings is None else self._settings.values.texts("diagnostics.interpreters")
+    def _texts(self, key: str) -> tuple[str, ...]:
+        return () if self._settings is None else self._settings.values.texts(key)
 
     def _tell_proof(self) -> None:
         if self.wizard is None or self._settings is None:
@@ -225,7 +228,13 @@ class DiagnosticsPage(QWidget):
     @Slot(str)
     def _on_interpreter(self, path: str) -> None:
         if self._settings is not None:
-            self._settings.set("diagnostics.interpreters", (*self._pythons(), path))
+            self._settings.set(_ADDED, (*self._texts(_ADDED), path))
+
+    @Slot(tuple)
+    def _on_left_out(self, paths: tuple[str, ...]) -> None:
+        """The next check proposes what this one was about."""
+        if self._settings is not None:
+            self._settings.set(_LEFT_OUT, paths[:MOST_TEXTS])
 
     @Slot(object)
     def _on_stored(self, stored: Stored) -> None:

@@ -1,4 +1,4 @@
-"""Knows: a short list of files that grows by a dialog and shrinks by a key. Must not know: what the files are for."""
+"""Knows: a short list of interpreters that grows by a dialog and shrinks by a key. Must not know: what they are for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.ui.theme import S, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import Framed
-from gpumon_gui.ui.widgets.questions import ask_for_interpreter
+from gpumon_gui.ui.widgets.interpreter_menu import InterpreterMenu
 from gpumon_gui.ui.widgets.quiet_list import QuietList
 
 _LINES = 3
@@ -47,7 +47,8 @@ class PathsList(QWidget):
         self.list.currentRowChanged.connect(self._on_row)
         self.add_button = FlatButton(theme, "", "", self, framed=True)
         self.remove_button = FlatButton(theme, "", "", self, framed=True)
-        self.add_button.clicked.connect(self._on_add)
+        self.interpreters = InterpreterMenu(self.add, self)
+        self.add_button.set_menu(self.interpreters)
         self.remove_button.clicked.connect(self._on_remove)
         self.remove_button.setEnabled(False)
         buttons = QHBoxLayout()
@@ -74,6 +75,7 @@ class PathsList(QWidget):
     def retranslate(self) -> None:
         """Write every text again."""
         self.add_button.set_text(_("Add…"))
+        self.interpreters.retranslate()
         self.remove_button.set_text(_("Remove"))
 
     def setAccessibleName(self, name: str) -> None:
@@ -103,7 +105,3 @@ class PathsList(QWidget):
             self.set_paths(paths)
             self.list.setCurrentRow(min(row, len(paths) - 1))
             self.edited.emit(paths)
-
-    @Slot()
-    def _on_add(self) -> None:
-        ask_for_interpreter(self, self.add)

@@ -48,11 +48,3 @@ def ask_to_delete(parent: QWidget, title: str, question: str, more: str, slot: A
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     delete.clicked.connect(slot)
     box.open()
-
-
-def ask_for_interpreter(parent: QWidget, slot: Any) -> None:
-    """Ask for a Python interpreter; ``slot`` gets its path as text."""
-    dialog = file_dialog(parent, _("Python interpreter"))
-    dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-    dialog.fileSelected.connect(slot)
-    dialog.open()

@@ -24,7 +24,7 @@ from gpumon_gui.telemetry.derive.python_program import is_python, program_label
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import Combo
-from gpumon_gui.ui.widgets.questions import ask_for_interpreter
+from gpumon_gui.ui.widgets.interpreter_menu import InterpreterMenu
 from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
@@ -82,7 +82,7 @@ class ChoosePage(QWidget):
         self._versions: dict[str, str] = {}
         self._is_searching = True
         self._is_whole = False
-        self._unticked: set[str] = set()
+        self._unticked: set[str] = set()  #: by their paths
         self._wanted: set[str] | None = None  #: only these are ticked when they are found
         self._processes: tuple[tuple[int, str], ...] = ()
         self._pid: int | None = None
@@ -100,7 +100,8 @@ class ChoosePage(QWidget):
         self._found = wrapped(theme, muted=True, parent=self)
         self.all_button.clicked.connect(self._on_all)
         self.none_button.clicked.connect(self._on_none)
-        self.add_button.clicked.connect(self._on_add)
+        self.interpreters = InterpreterMenu(self.interpreter_added, self)
+        self.add_button.set_menu(self.interpreters)
         self.again_button.clicked.connect(self.search_wanted)
         self.process = _Choice(theme, self)
         self.process.currentIndexChanged.connect(self._on_process)
@@ -145,15 +146,19 @@ class ChoosePage(QWidget):
         }
         return tuple(environment for environment in self._environments if environment.path in chosen)
 
+    def left_out(self) -> tuple[str, ...]:
+        """Paths of those that are not chosen, also where they were not found this time."""
+        return tuple(self._unticked)
+
     def set_proving(self, is_on: bool, proving: Proving) -> None:
         """The limits, and whether it is on at first."""
         self._proving = proving
         self.proof.setChecked(is_on)
         self._tell_proof()
 
-    def begin(self, pid: int | None, name: str) -> None:
-        """A new choice: everything, or the environment of one process (shown by ``name``) alone."""
-        self._unticked, self._wanted = set(), None if pid is None else set()
+    def begin(self, pid: int | None, name: str, left_out: Iterable[str] = ()) -> None:
+        """A new choice: everything but ``left_out``, or the environment of one process (shown by ``name``) alone."""
+        self._unticked, self._wanted = set(left_out), None if pid is None else set()
         self._pid, self._process_name = pid, name
         self.given.clear()
         self.show_searching()
@@ -194,6 +199,7 @@ class ChoosePage(QWidget):
         self.all_button.set_text(_("All"))
         self.none_button.set_text(_("None"))
         self.add_button.set_text(_("Add interpreter…"))
+        self.interpreters.retranslate()
         self.again_button.set_text(_("Look again"))
         self.environments.setAccessibleName(_("Python environments to check"))
         self.process.setAccessibleName(_("Running program to check"))
@@ -277,7 +283,8 @@ class ChoosePage(QWidget):
         row = max(0, self.environments.currentRow())
         self.environments.clear()
         for environment in self._environments:
-            line = environment_line(environment, self._versions.get(environment.path, ""))
+            version = self._versions.get(environment.path, "")
+            line = environment_line(environment, version, is_silent=self._is_whole and not version)
             item = QListWidgetItem(f"{printable(environment.name)}\n{line}")
             item.setData(_PATH, environment.path)
             item.setToolTip(printable(environment.path) if "<" not in environment.path else "")
@@ -344,9 +351,11 @@ class ChoosePage(QWidget):
         if self._is_filling:
             return
         ticked = {environment.path for environment in self.ticked()}
-        self._unticked = {environment.path for environment in self._environments} - ticked
         if self._wanted is not None:
             self._wanted = ticked
+        else:
+            self._unticked |= {environment.path for environment in self._environments}
+            self._unticked -= ticked
         self._tell_found()
         self._fill_runs_in()
         self.changed.emit()
@@ -363,10 +372,6 @@ class ChoosePage(QWidget):
     @Slot()
     def _on_none(self) -> None:
         self._tick(False)
-
-    @Slot()
-    def _on_add(self) -> None:
-        ask_for_interpreter(self, self.interpreter_added)
 
     @Slot(int)
     def _on_process(self, index: int) -> None:

@@ -43,11 +43,13 @@ class Wizard(QWidget):
     Signals:
         closed(): the person is done with it.
         made(object, object): a new result, and the one that it was made from by checking a part of it again (or None).
+        left_out(tuple): a check begins; the paths of the environments that are not ticked.
         interpreter_added(str): a path to keep in the settings.
     """
 
     closed = Signal()
     made = Signal(object, object)
+    left_out = Signal(tuple)
     interpreter_added = Signal(str)
 
     def __init__(self, theme: Theme, job: DiagnosisJob, files: DiagnosisFiles, parent: QWidget | None = None) -> None:
@@ -90,14 +92,17 @@ class Wizard(QWidget):
         """Which page is on show: CHOOSE …"""
         return self.stack.currentIndex()
 
-    def begin(self, pythons: tuple[str, ...], pid: int | None = None, name: str = "") -> None:
-        """A new round: everything that is found is proposed, or the environment of one process."""
+    def begin(
+        self, pythons: tuple[str, ...], pid: int | None = None, name: str = "", left_out: tuple[str, ...] = ()
+    ) -> None:
+        """A new round: everything that is found is proposed but ``left_out`` (paths), or the environment of one
+        process."""
         if self._job.is_running:
             self._show(RUNNING)
             return
         self._pythons = pythons
         self.message.hide()
-        self.choose.begin(pid, name)
+        self.choose.begin(pid, name, left_out)
         self._job.find(pythons)
         self._show(CHOOSE)
 
@@ -148,8 +153,6 @@ class Wizard(QWidget):
         """The button that leads on."""
         if self.page == CHOOSE:
             self.start()
-        elif self.page == RUNNING:
-            self._cancel()
         elif self.page == FINDINGS:
             self.report.begin()
             self._show(REPORT)
@@ -175,6 +178,8 @@ class Wizard(QWidget):
         self.message.hide()
         self._begin_running(CHOOSE)
         self.running.begin(ask)
+        if ask.environments:
+            self.left_out.emit(self.choose.left_out())
         self._job.check(ask)
 
     @Slot()
@@ -190,7 +195,7 @@ class Wizard(QWidget):
     def _cancel(self) -> None:
         if self._job.is_running:
             self.running.show_cancelling()
-            self.next_button.setEnabled(False)
+            self.back_button.setEnabled(False)
             self._job.cancel()
 
     def _begin_running(self, started_from: int) -> None:
@@ -359,11 +364,14 @@ class Wizard(QWidget):
     def _show(self, page: int) -> None:
         self.stack.setCurrentIndex(page)
         self.next_button.setEnabled(True)
+        self.back_button.setEnabled(True)
         self._label()
         if not self.isVisible():
             return
-        if page in (CHOOSE, RUNNING):
+        if page == CHOOSE:
             self.next_button.setFocus(self._reason)
+        elif page == RUNNING:  # not the Cancel: Enter is hit twice as a button is
+            self.running.tree.setFocus(self._reason)
         elif page == FINDINGS:
             self.findings.focus_first(self._reason)
         elif page == REPORT:
@@ -376,16 +384,17 @@ class Wizard(QWidget):
         self._title.setText(_(_TITLES[page]))
         number = min(page, FINDINGS if page == HELP else page) + 1
         self._step.setText(_("Step {number} of {count}").format(number=number, count=_STEPS))
-        self.back_button.setVisible(page != RUNNING)
-        self.back_button.set_text(_("Overview") if page in (CHOOSE, FINDINGS) else _("Back"))
+        backs = {CHOOSE: _("Overview"), FINDINGS: _("Overview"), RUNNING: _("Cancel")}
+        self.back_button.set_text(backs.get(page, _("Back")))
         self.again_button.setVisible(page == FINDINGS)
         self.again_button.set_text(_("Check again"))
-        self.next_button.setVisible(page != HELP)
+        # Cancel stands elsewhere: a second click on the button that starts must not be one.
+        self.next_button.setVisible(page not in (RUNNING, HELP))
         if page == CHOOSE:
             self.next_button.set_text(self._start_text())
             self.next_button.setEnabled(self.choose.given.is_sorted)
         else:
-            labels = {RUNNING: _("Cancel"), FINDINGS: _("Save report…"), REPORT: _("Save…")}
+            labels = {FINDINGS: _("Save report…"), REPORT: _("Save…")}
             self.next_button.set_text(labels.get(page, ""))
 
     def _start_text(self) -> str:

@@ -22,6 +22,7 @@ KIND: Final[dict[str, str]] = {
 PROBLEM: Final[dict[str, str]] = {
     "not-found": N_("there is nothing at this path"),
     "no-python": N_("there is no Python in this folder"),
+    "silent": N_("it does not answer as a Python does"),
 }
 STATE: Final[dict[State, str]] = {
     State.RUNNING: N_("running"),
@@ -59,11 +60,12 @@ def step_subject(progress: Progress, names: dict[str, str]) -> str:
     return names.get(progress.subject) or text.subject(progress.subject)
 
 
-def environment_line(environment: Environment, version: str) -> str:
-    """Kind, version and path, or what is wrong."""
+def environment_line(environment: Environment, version: str, *, is_silent: bool = False) -> str:
+    """Kind, version and path, or what is wrong. ``is_silent``: it was asked for its version and did not say it."""
     parts = [_(KIND.get(environment.kind.value, environment.kind.value))]
     if version:
         parts.append(f"Python {version}")
-    if environment.problem:
-        parts.append(_(PROBLEM.get(environment.problem, environment.problem)))
+    problem = environment.problem or ("silent" if is_silent else "")
+    if problem:
+        parts.append(_(PROBLEM.get(problem, problem)))
     return " · ".join([*parts, text.subject(environment.path)])
