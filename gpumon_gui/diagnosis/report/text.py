@@ -100,7 +100,7 @@ def _too_old(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def status(finding: Mapping[str, Any]) -> str:
     """Severity and confidence in words, and whose symptom it is."""
-    parts = [_(words.SEVERITY[finding["severity"]]), _(words.CONFIDENCE[finding["confidence"]])]
+    parts = [_(words.severity(finding["code"], finding["severity"])), _(words.CONFIDENCE[finding["confidence"]])]
     if finding["symptom_of"]:
         parts.append(_(words.SYMPTOM).format(code=finding["symptom_of"]))
     return " · ".join(parts)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 
-SEVERITY: dict[str, str] = {
+_SEVERITY: dict[str, str] = {
     "blocks": N_("The GPU is not used"),
     "crashes": N_("Crashes"),
     "slows": N_("Slow"),
     "info": N_("Good to know"),
+}
+#: What is said instead, where the severity's word is not what happens to the user.
+_INSTEAD: dict[str, str] = {
+    "gpu-memory-growing": N_("Runs short of memory"),
+    "gpu-memory-held-idle": N_("Holds memory"),
+    "gpu-memory-nearly-full": N_("Runs short of memory"),
 }
 CONFIDENCE: dict[str, str] = {
     "high": N_("certain"),
@@ -101,3 +107,8 @@ HELP: tuple[tuple[str, str], ...] = (
 )
 SYMPTOM = N_("a consequence of {code}")
 FAULTS = N_("Faults of GPUMon while judging (please report them): {codes}")
+
+
+def severity(code: str, grade: str) -> str:
+    """What the finding ``code`` does to the user, as a message id."""
+    return _INSTEAD.get(code, _SEVERITY[grade]) if grade != "info" else _SEVERITY[grade]

@@ -94,7 +94,7 @@ def status(watched: Watched) -> str:
     if verdict is not None and has_said(verdict):
         finding = said(verdict)
         if finding is not None:
-            parts += [_(words.SEVERITY[finding.severity]), _(words.CONFIDENCE[finding.confidence])]
+            parts += [_(words.severity(finding.code, finding.severity)), _(words.CONFIDENCE[finding.confidence])]
         if verdict.history:
             parts.append(_("since {time}").format(time=moments.clock(verdict.history[-1].utc_s)))
     return " · ".join(parts)

@@ -218,3 +218,10 @@ def test_reports_say_words_and_the_json_keeps_the_paths() -> None:
     page = html.html(made)
     assert "<td>GPU busy</td>" in page
     assert not _WATCHED.search(page.partition("All facts")[0])
+
+
+def test_what_holds_memory_is_not_called_slow() -> None:
+    assert words.severity("gpu-memory-held-idle", "slows") == "Holds memory"
+    assert words.severity("gpu-memory-held-idle", "info") == words.severity("input-pipeline-bound", "info")
+    assert words.severity("input-pipeline-bound", "slows") == "Slow"
+    assert words._INSTEAD.keys() <= {rule.code for rule in RULES}
