@@ -271,7 +271,7 @@ def test_the_banner_says_what_happened_while_the_sampler_is_silent(
 ) -> None:
     push(window, feed, qtbot)
     assert window.banner.text == ""
-    assert window.status.age_text == "Normal"
+    assert window.status.age_text == "Update speed: Normal"
     with qtbot.waitSignal(window.ticker.due, timeout=5000):
         feed.set_status(FeedStatus(FeedState.STALE, "NVML did not answer for 5 s. GPUMon starts its sampler again.", 7))
     assert window.banner.text == "NVML did not answer for 5 s. GPUMon starts its sampler again."

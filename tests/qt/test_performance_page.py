@@ -20,6 +20,7 @@ from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.core import messages
 from gpumon_gui.core.model import DeviceState, SourceHealth, SourceState
 from gpumon_gui.core.values import Missing, Reading, Reason
+from gpumon_gui.ui.charts.plot import Plot
 from gpumon_gui.ui.pages.performance import PerformancePage
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.numbers_grid import NumberCell
@@ -155,6 +156,18 @@ def test_charts_take_the_free_height_and_leave_the_gauges_in_sight(
 
     qtbot.waitUntil(gauges_are_the_last_in_sight, timeout=2000)
     assert page.engines.charts[0].height() > 150
+
+
+def test_charts_beside_each_other_stand_in_line_in_every_language(page: PerformancePage, feed: Feed) -> None:
+    for number, language in enumerate(("en", "zh_CN", "en"), start=1):
+        messages.set_language(language)
+        values = device_values(0.4, shared_used_bytes=Reading(0.4 * GIB, "pdh"))
+        feed.push(make_sample(number, devices=(make_device(0, values, windows_engines()),)))
+        page.refresh()
+        page.retranslate()
+        QApplication.processEvents()
+        charts = (*page.engines.charts, *page.memory.charts)
+        assert len({chart.findChild(Plot).y() for chart in charts}) == 1, language
 
 
 def test_the_list_keeps_the_telling_part_of_a_name(page: PerformancePage, feed: Feed) -> None:

@@ -62,7 +62,6 @@ class TimeChart(QWidget):
 
         self.caption = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
         self.caption.setHidden(caption is not None)
-        self.caption.setFixedHeight(self.caption.sizeHint().height() + CAPTION_HEIGHT_EXTRA)
         self.figure = FixedLabel(theme, Text.CAPTION, align=Qt.AlignmentFlag.AlignRight, sample=sample)
         self._plot = Plot(self)
         self._plot.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
@@ -174,7 +173,8 @@ class TimeChart(QWidget):
             self._recolour()
 
     def retranslate(self) -> None:
-        """Say span and keys in the user's language."""
+        """Say span and keys in the user's language, whose letters may be higher."""
+        self.caption.setFixedHeight(self.caption.sizeHint().height() + CAPTION_HEIGHT_EXTRA)
         self._show_cursor()
         self._explain_keys()
 

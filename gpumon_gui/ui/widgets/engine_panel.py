@@ -15,6 +15,7 @@ from gpumon_gui.telemetry.provenance import engine_counter, source_name
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.charts.time_chart import CAPTION_HEIGHT_EXTRA, TimeChart
+from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import L, Series, Text, Theme
 from gpumon_gui.ui.widgets.subject import Subject
 
@@ -68,8 +69,8 @@ class CaptionButton(QToolButton):
 
     def sizeHint(self) -> QSize:
         """As high as a caption; as wide as there is room."""
-        metrics = QFontMetrics(self.font())
-        return QSize(metrics.horizontalAdvance("Video Encode") + L, CAPTION_HEIGHT_EXTRA + metrics.height())
+        width = QFontMetrics(self.font()).horizontalAdvance("Video Encode")
+        return QSize(width + L, text_height(self.font()) + CAPTION_HEIGHT_EXTRA)
 
     def minimumSizeHint(self) -> QSize:
         """The longest usual name."""
@@ -171,8 +172,9 @@ class EnginePanel:
                 self._draw(chart, engine, subject)
 
     def retranslate(self) -> None:
-        """Axis texts; captions come with the next sample."""
-        for chart in self._charts:
+        """Axis texts; captions come with the next sample, as high as the letters of the language."""
+        for button, chart in zip(self._buttons, self._charts, strict=True):
+            button.updateGeometry()
             chart.retranslate()
 
     def expose(self) -> None:

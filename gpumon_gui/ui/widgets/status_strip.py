@@ -264,7 +264,7 @@ class StatusStrip(QWidget):
             return _("Paused")
         if state is FeedState.REPLAY:
             return _("Replay")
-        return self._speed
+        return _("Update speed: {speed}").format(speed=self._speed)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
