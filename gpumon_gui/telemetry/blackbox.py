@@ -13,7 +13,6 @@ import mmap
 import os
 import struct
 import sys
-import tempfile
 from dataclasses import dataclass
 
 _SIZE = 64
@@ -117,6 +116,8 @@ def _anonymous_file() -> int:
             return os.memfd_create("gpumon-sampler")
         except OSError:  # forbidden in some sandboxes
             pass
+    import tempfile  # brings a megabyte along, for the sampler too
+
     fd, path = tempfile.mkstemp(prefix="gpumon-")
     os.unlink(path)  # noqa: PTH108 - a path made by the line above
     return fd

@@ -11,19 +11,19 @@ from collections.abc import Callable
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.telemetry.absent_host import AbsentHost
 from gpumon_gui.telemetry.base import Source
-from gpumon_gui.telemetry.drm.source import DrmSource
-from gpumon_gui.telemetry.dxgi.pnp import load_pnp
-from gpumon_gui.telemetry.dxgi.source import DxgiSource
 from gpumon_gui.telemetry.host import HostSource
 from gpumon_gui.telemetry.nvml.bus import WindowsBus
 from gpumon_gui.telemetry.nvml.source import NvmlSource
-from gpumon_gui.telemetry.pdh.source import PdhSource
 from gpumon_gui.telemetry.sampler import Host, Sampler
 
 
-def _nvml() -> NvmlSource:
+def _nvml() -> Source:
     """On Windows the plug-and-play manager tells which cards sleep; it is known to the Windows sources."""
-    return NvmlSource(bus=WindowsBus(load_pnp(), _has_battery)) if sys.platform == "win32" else NvmlSource()
+    if sys.platform != "win32":
+        return NvmlSource()
+    from gpumon_gui.telemetry.dxgi.pnp import load_pnp  # only Windows has it
+
+    return NvmlSource(bus=WindowsBus(load_pnp(), _has_battery))
 
 
 def _has_battery() -> bool:
@@ -32,7 +32,31 @@ def _has_battery() -> bool:
     return psutil.sensors_battery() is not None
 
 
-SOURCES: tuple[Callable[[], Source], ...] = (_nvml, DxgiSource, PdhSource, DrmSource)
+def _dxgi() -> Source:
+    from gpumon_gui.telemetry.dxgi.source import DxgiSource  # only where it can be used: the sampler is to be small
+
+    return DxgiSource()
+
+
+def _pdh() -> Source:
+    from gpumon_gui.telemetry.pdh.source import PdhSource
+
+    return PdhSource()
+
+
+def _drm() -> Source:
+    from gpumon_gui.telemetry.drm.source import DrmSource
+
+    return DrmSource()
+
+
+#: Each with the values of ``sys.platform`` it works on.
+SOURCES: tuple[tuple[tuple[str, ...], Callable[[], Source]], ...] = (
+    (("linux", "win32"), _nvml),
+    (("win32",), _dxgi),
+    (("win32",), _pdh),
+    (("linux",), _drm),
+)
 
 
 def build_sampler(
@@ -52,8 +76,7 @@ def build_sampler(
 
         sources, host = build_scenario(scenario, clock)
     else:
-        made = [make() for make in SOURCES]
-        sources, host = [source for source in made if sys.platform in source.platforms], HostSource()
+        sources, host = [make() for platforms, make in SOURCES if sys.platform in platforms], HostSource()
     if "host" in skip:
         host = AbsentHost()
     return Sampler([source for source in sources if source.name not in skip], host, clock, on_enter)

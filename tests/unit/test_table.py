@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
 import pytest
@@ -13,13 +14,33 @@ from gpumon_gui.telemetry.table import SOURCES, build_sampler
 
 
 def test_every_source_of_this_system_is_in_the_health() -> None:
-    expected = [source.name for make in SOURCES if sys.platform in (source := make()).platforms]
+    expected = [make().name for platforms, make in SOURCES if sys.platform in platforms]
     sampler = build_sampler(clock=FakeClock())
     try:
         health = sampler.sweep(Demand()).health
     finally:
         sampler.close()
     assert [entry.name for entry in health] == [*expected, "host"]
+
+
+def test_the_table_says_of_each_source_where_it_works() -> None:
+    for platforms, make in SOURCES:
+        assert make().platforms == frozenset(platforms)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what a sampler loads on Linux")
+def test_the_sampler_loads_nothing_that_it_does_not_need() -> None:
+    """Each of these costs a megabyte of every user's memory, or comes with one that does."""
+    script = (
+        "import sys; from gpumon_gui.telemetry import child; from gpumon_gui.telemetry.table import build_sampler\n"
+        "from gpumon_gui.core.clock import SystemClock; from gpumon_gui.core.model import Demand\n"
+        "sampler = build_sampler(clock=SystemClock()); sampler.sweep(Demand()); sampler.close()\n"
+        "print(*sys.modules)"
+    )
+    loaded = subprocess.check_output([sys.executable, "-c", script], text=True).split()
+    unwanted = ("PySide6", "numpy", "psutil", "pynvml", "tempfile", "logging", "subprocess", "sqlite3", "hashlib")
+    assert not [name for name in loaded if name in unwanted]
+    assert not [name for name in loaded if name.startswith(("gpumon_gui.telemetry.dxgi", "gpumon_gui.telemetry.pdh"))]
 
 
 def test_a_source_left_out_leaves_the_others() -> None:
