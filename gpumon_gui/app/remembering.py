@@ -22,8 +22,9 @@ _COLUMNS_OF = " ".join(column.name for column in Col)
 
 
 class Remembering(QObject):
-    """Size and place of the window, columns and order of the processes, time span of the charts, the mini monitor.
-    Lives in the GUI thread; belongs to the window. ``mini`` None: how it was left stays as it is in the file."""
+    """Size and place of the window, columns and order of the processes, time span of the charts, room of the panel
+    of a watch, the mini monitor. Lives in the GUI thread; belongs to the window. ``mini`` None: how it was left stays
+    as it is in the file."""
 
     def __init__(self, window: MainWindow, mini: MiniMonitor | None) -> None:
         super().__init__(window)
@@ -52,6 +53,7 @@ class Remembering(QObject):
             _COLUMNS_OF,
             self._window.pages["performance"].span(),
             self._state.mini if self._mini is None else self._mini.isVisible(),
+            *(round(1000 * self._shares.get(beside, 0.0)) for beside in (True, False)),
         )
         self._file.keep(self._state)
 
@@ -59,6 +61,11 @@ class Remembering(QObject):
     def _table(self) -> ProcessTable:
         table: ProcessTable = self._window.pages["processes"].table
         return table
+
+    @property
+    def _shares(self) -> dict[bool, float]:
+        shares: dict[bool, float] = self._window.pages["performance"].split.shares
+        return shares
 
     def _restore(self) -> None:
         """Qt brings a window that would be off every screen back onto one."""
@@ -69,5 +76,8 @@ class Remembering(QObject):
             self._table.restore_columns(state.columns)
         if any(state.span_s == seconds for seconds, _label in SPANS):
             self._window.pages["performance"].set_span(state.span_s)
+        for beside, thousandths in ((True, state.watch_beside), (False, state.watch_below)):
+            if 0 < thousandths < 1000:
+                self._shares[beside] = thousandths / 1000
         if state.mini and self._mini is not None:
             self._mini.open_quietly()

@@ -92,10 +92,6 @@ class Watches(QObject):
         panel.show_watched(self.watching.watched)
         self._on_status()
         self._show(panel, program)
-        sample = self._feed.latest
-        if sample is not None and not adapters(sample.inventory):  # the page of the panel has nothing to show
-            text = _("GPUMon finds no GPU that {program} could use.")
-            self._window.message.say(text.format(program=watch_texts.called(program)), Tone.ATTENTION)
 
     def show(self, pid: int) -> bool:
         """Bring the panel of a watched process on show; False: it is not watched."""
@@ -110,9 +106,10 @@ class Watches(QObject):
 
     def _show(self, panel: WatchPanel, program: Program) -> None:
         panel.choose(program)
-        self._performance.split.show_panel(True)
         self._select_device(program)
         self._window.show_page("performance")
+        self._performance.refresh()  # the room of the panel is what the page can spare
+        self._performance.split.show_panel(True)
         by_keyboard = self._window.testAttribute(Qt.WidgetAttribute.WA_KeyboardFocusChange)
         reason = Qt.FocusReason.ShortcutFocusReason if by_keyboard else Qt.FocusReason.OtherFocusReason
         panel.card.setFocus(reason)  # what had it is on another page now
@@ -191,7 +188,7 @@ class Watches(QObject):
         panel = self.panel
         if panel is None:
             return
-        watched = panel.watched()
+        watched, sample = panel.watched(), self._feed.latest
         status = self._feed.status
         if status.state is FeedState.PAUSED and not self._window.is_recorded:
             notice = _("Updates are paused, so nothing new is seen.")
@@ -199,6 +196,9 @@ class Watches(QObject):
             notice = _("The recording is over. Play it again to see what the program does.")
         elif status.state is FeedState.PAUSED and watched is not None and _is_waiting(watched):
             notice = _("The recording is paused, so nothing new is seen.")
+        elif watched is not None and sample is not None and not adapters(sample.inventory):
+            text = _("GPUMon finds no GPU that {program} could use.")
+            notice = text.format(program=watch_texts.called(watched.program))
         elif watched is not None and _is_off_the_gpu(watched):
             notice = _("It has not used a GPU so far. GPUMon goes on watching.")
         else:

@@ -28,13 +28,16 @@ MOST_BYTES: Final = 1 << 16
 class WindowState:
     """``geometry`` and ``columns`` are as Qt keeps them for a window and the header of a table, empty for the usual
     ones; ``columns_of`` says which columns these are. ``span_s`` is the length of the live charts, 0 for the usual one.
-    ``mini``: the mini monitor was open."""
+    ``mini``: the mini monitor was open. ``watch_beside`` and ``watch_below``: thousandths of the room that the panel of
+    a watch has beside and below the charts, 0 for the usual."""
 
     geometry: bytes = b""
     columns: bytes = b""
     columns_of: str = ""
     span_s: int = 0
     mini: bool = False
+    watch_beside: int = 0
+    watch_below: int = 0
 
 
 def load(folder: Path) -> WindowState:
@@ -63,7 +66,15 @@ def save(folder: Path, state: WindowState) -> None:
     write_whole(folder / NAME, json.dumps(texts, indent=1).encode(), private=True)
 
 
-_KINDS: Final[dict[str, type]] = {"geometry": bytes, "columns": bytes, "columns_of": str, "span_s": int, "mini": bool}
+_KINDS: Final[dict[str, type]] = {
+    "geometry": bytes,
+    "columns": bytes,
+    "columns_of": str,
+    "span_s": int,
+    "mini": bool,
+    "watch_beside": int,
+    "watch_below": int,
+}
 
 
 def _decoded(kind: type, raw: Any) -> Any:

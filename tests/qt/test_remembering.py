@@ -73,6 +73,7 @@ def test_the_next_start_is_as_this_one_was_left(start: Start) -> None:
     table.horizontalHeader().moveSection(3, 1)
     table.sortByColumn(Col.MEMORY, Qt.SortOrder.AscendingOrder)
     window.pages["performance"].set_span(900)
+    window.pages["performance"].split.shares[True] = 0.42
     mini.toggle()
     remembering.keep()
 
@@ -92,6 +93,7 @@ def test_the_next_start_is_as_this_one_was_left(start: Start) -> None:
     assert (header.sortIndicatorSection(), header.sortIndicatorOrder()) == (Col.MEMORY, Qt.SortOrder.AscendingOrder)
     assert table.model().sortColumn() == Col.MEMORY  # type: ignore[attr-defined]
     assert window.pages["performance"].span() == 900
+    assert window.pages["performance"].split.shares == {True: 0.42}
     assert mini.isVisible()
     assert not mini.testAttribute(Qt.WidgetAttribute.WA_ShowWithoutActivating)
 
@@ -129,12 +131,13 @@ def test_what_is_damaged_or_of_another_program_is_left_aside(
     remembering.keep()
     window, _mini, _remembering = start()
     kept = load(tmp_path)
-    save(tmp_path, WindowState(b"garbage", kept.columns, "OTHER COLUMNS", 77))
+    save(tmp_path, WindowState(b"garbage", kept.columns, "OTHER COLUMNS", 77, False, -5, 4000))
     with caplog.at_level(logging.WARNING, "gpumon"):
         window, mini, _remembering = start()
     assert "place of the window" in caplog.text
     assert not table_of(window).isColumnHidden(Col.PID)
     assert window.pages["performance"].span() == 60
+    assert window.pages["performance"].split.shares == {}
     assert not mini.isVisible()
     window.show()
     assert QGuiApplication.primaryScreen().geometry().intersects(window.frameGeometry())

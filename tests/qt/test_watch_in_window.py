@@ -10,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip, QWidget
@@ -321,7 +321,16 @@ def test_a_program_that_does_not_come_to_the_gpu_is_said(
 def test_without_a_gpu_it_is_said_where_it_can_be_seen(window: MainWindow, watches: Watches, feed: Feed) -> None:
     feed.push(replace(LOADING[0], inventory=(), devices={}))
     watches.watch(program_of(LOADING[0]))
-    assert "finds no GPU" in window.message.text
+    page, panel = window.pages["performance"], panel_of(watches)
+    assert page.empty.isVisible()  # why there is none
+    assert panel.isVisible()
+    assert "finds no GPU" in panel.notice.text
+    assert not window.message.isVisible()  # nothing stays behind on other pages
+    feed.push(LOADING[1])
+    page.refresh()
+    watches._on_status()
+    assert not page.empty.isVisible()
+    assert panel.notice.isHidden()
 
 
 def test_watching_again_and_again_leaves_nothing_behind(watches: Watches, feed: Feed, qtbot: QtBot) -> None:
@@ -657,7 +666,7 @@ def test_two_programs_are_watched_side_by_side(
     assert panel.choice.text() == "2 of 2"
     panel._menu.triggered.emit(panel._menu.actions()[0])
     assert panel.current == first
-    assert panel._name.text.startswith(f"python (PID {PID})")
+    assert panel._name.text().startswith(f"python (PID {PID})")
     QTest.mouseClick(panel.stop_button, Qt.MouseButton.LeftButton)
     assert panel.current == second
     assert not panel.choice.isVisible()
@@ -782,7 +791,7 @@ def test_it_folds_to_its_verdict_and_opens_again(
     assert panel.block.isVisible()
 
 
-@pytest.mark.parametrize(("width", "beside"), [(1600, True), (1000, False), (900, False)])
+@pytest.mark.parametrize(("width", "beside"), [(1600, True), (1180, True), (1000, False), (900, False)])
 def test_it_stands_beside_the_charts_where_there_is_room_else_below(
     watches: Watches, window: MainWindow, see: Callable[[Sequence[Sample]], None], width: int, beside: bool
 ) -> None:
@@ -792,8 +801,94 @@ def test_it_stands_beside_the_charts_where_there_is_room_else_below(
     panel, page = panel_of(watches), window.pages["performance"]
     assert (panel.x() > 0) is beside
     assert panel.height() >= 150
-    assert page._scroll.height() >= 150
+    assert page._scroll.height() >= 124  # a row of charts
     assert panel.card.sentence.height() >= panel.card.sentence.heightForWidth(panel.card.sentence.width())
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+@pytest.mark.parametrize("size", [(1180, 780), (900, 600)])
+def test_verdict_proof_and_the_next_step_are_seen_without_scrolling(
+    watches: Watches,
+    window: MainWindow,
+    feed: Feed,
+    translation: Translation,
+    see: Callable[[Sequence[Sample]], None],
+    size: tuple[int, int],
+    language: str,
+) -> None:
+    translation.set_language(language)
+    window.resize(*size)
+    choose_row(window, feed, LOADING[0])  # the charts were never on show before
+    QTest.mouseClick(window.pages["processes"].watch_button, Qt.MouseButton.LeftButton)
+    see(LOADING[1:])
+    settle()
+    panel, view = panel_of(watches), panel_of(watches).body.viewport()
+    step = panel.block._steps[0]
+    assert step.mapTo(view, step.rect().bottomLeft()).y() < view.height()
+    proof = panel.block._lines[2][1]
+    assert proof.mapTo(view, proof.rect().bottomLeft()).y() < view.height()
+    split = window.pages["performance"].split
+    page_ends = split.sizes()[0]
+    assert split.orientation() == Qt.Orientation.Horizontal or page_ends in split._ends()  # no chart is cut
+
+
+def drag(split: QWidget, by: QPoint) -> None:
+    handle = split.handle(1)  # type: ignore[attr-defined]
+    middle = handle.rect().center()
+    QTest.mousePress(handle, Qt.MouseButton.LeftButton, pos=middle)
+    there = handle.mapToGlobal(middle + by)
+    move = QMouseEvent(
+        QEvent.Type.MouseMove,
+        QPointF(handle.mapFromGlobal(there)),
+        QPointF(there),
+        Qt.MouseButton.NoButton,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(handle, move)
+    QTest.mouseRelease(handle, Qt.MouseButton.LeftButton, pos=middle)
+
+
+def test_where_the_border_was_moved_to_it_stays(
+    watches: Watches, window: MainWindow, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    watches.watch(program_of(LOADING[0]))
+    see(LOADING)
+    panel, split = panel_of(watches), window.pages["performance"].split
+    usual = panel.width()
+    drag(split, QPoint(-60, 0))
+    moved = panel.width()
+    assert moved == usual + 60
+    for _time in range(2):
+        panel.toggle_fold()
+    assert panel.width() == pytest.approx(moved, abs=2)
+    window.resize(900, 700)
+    settle()
+    assert split.orientation() == Qt.Orientation.Vertical
+    usual = panel.height()
+    drag(split, QPoint(0, 40))
+    assert panel.height() == usual - 40
+    window.resize(1200, 800)
+    settle()
+    assert panel.width() == pytest.approx(moved, abs=2)
+    window.resize(900, 700)
+    settle()
+    assert panel.height() == pytest.approx(usual - 40, abs=2)
+
+
+def test_a_longer_verdict_is_not_cut_where_it_stands_alone(
+    watches: Watches, window: MainWindow, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    window.resize(900, 600)
+    watches.watch(program_of(LOADING[0]))
+    panel = panel_of(watches)
+    panel.toggle_fold()
+    settle()
+    low = panel.height()
+    see(LOADING)
+    settle()
+    assert panel.height() > low
+    assert cut(panel) == []
 
 
 def test_the_language_changes_while_it_watches(

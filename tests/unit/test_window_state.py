@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import sys
@@ -12,7 +13,13 @@ import pytest
 from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.settings.window_state import MOST_BYTES, NAME, WindowState, load, save
 
-LEFT = WindowState(b"\x01\xd9\x00\xff", b"\x00\x00\xfe", "NAME PID", 900, mini=True)
+LEFT = WindowState(b"\x01\xd9\x00\xff", b"\x00\x00\xfe", "NAME PID", 900, mini=True, watch_beside=420)
+
+
+def written(**wrong: object) -> bytes:
+    """A file with these in place of what is right."""
+    right = {"geometry": "", "columns": "", "columns_of": "", "span_s": 60, "mini": False}
+    return json.dumps({**right, "watch_beside": 0, "watch_below": 0, **wrong}).encode()
 
 
 def test_what_was_left_is_there_at_the_next_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -24,6 +31,11 @@ def test_what_was_left_is_there_at_the_next_start(tmp_path: Path, caplog: pytest
     assert not caplog.records
 
 
+def test_what_is_right_is_read(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(written(watch_below=612))
+    assert load(tmp_path) == WindowState(span_s=60, watch_below=612)
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -32,10 +44,11 @@ def test_what_was_left_is_there_at_the_next_start(tmp_path: Path, caplog: pytest
         b"[]",
         b"{}",
         b"null",
-        b'{"geometry": 5, "columns": "", "columns_of": "", "span_s": 60, "mini": false}',
-        b'{"geometry": "not base64!", "columns": "", "columns_of": "", "span_s": 60, "mini": false}',
-        b'{"geometry": "", "columns": "", "columns_of": "", "span_s": true, "mini": false}',
-        b'{"geometry": "", "columns": "", "columns_of": "", "span_s": 60, "mini": "no"}',
+        written(geometry=5),
+        written(geometry="not base64!"),
+        written(span_s=True),
+        written(mini="no"),
+        written(watch_beside=0.3),
         b"[" * 5000,
         b" " * MOST_BYTES + b"{}",
     ],

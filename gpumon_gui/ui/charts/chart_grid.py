@@ -121,6 +121,11 @@ class ChartGrid(QLayout):
         gaps = M * max(0, rows - 1)
         return max(rows * LOWEST + gaps, min(self._room, rows * highest + gaps))
 
+    def row_ends(self, width: int) -> list[int]:
+        """Where each row ends at the least that a row needs."""
+        rows, _columns = _extent(self._places(width))
+        return [row * LOWEST + (row - 1) * M for row in range(1, rows + 1)]
+
     def sizeHint(self) -> QSize:
         """Three columns of two rows."""
         width = 3 * _CELL + 2 * L

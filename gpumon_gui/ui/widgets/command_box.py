@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QColor, QFontMetricsF, QGuiApplication, QPainter, QPaintEvent, QTextLayout, QTextOption
-from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import (
+    QColor,
+    QFontMetricsF,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.theme import M, S, Theme
@@ -14,6 +23,8 @@ from gpumon_gui.ui.widgets.section import Card
 _SAID_MS = 2000
 #: What goes on in a second row stands this many letters further right than its first.
 _HANGING = 4
+#: A box is as wide before its code makes room for a button beside it; code that needs more goes above.
+_ROOMY = 480
 
 
 class CodeText(QWidget):
@@ -89,16 +100,24 @@ class CommandBox(Card):
         self._said.setInterval(_SAID_MS)
         self._said.timeout.connect(self.retranslate)
         self._recolour()
-        row = QHBoxLayout(self)
+        row = self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         row.setContentsMargins(M, S // 2, S // 2, S // 2)
         row.setSpacing(S)
         text = QVBoxLayout()
         line = round(QFontMetricsF(self._code.font()).height())
-        text.setContentsMargins(0, max(0, (HEIGHT - line) // 2), 0, max(0, (HEIGHT - line) // 2))
+        around = max(0, (HEIGHT - line) // 2)
+        text.setContentsMargins(0, around, M - S // 2, around)
         text.addWidget(self._code)
         row.addLayout(text, 1)
-        row.addWidget(self.copy_button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self.copy_button, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
         self.retranslate()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Code that has too little room beside the button stands above it."""
+        needed = self._code.sizeHint().width() + self.copy_button.sizeHint().width() + M + S + S // 2
+        fits = self.width() >= min(needed, _ROOMY)
+        self._row.setDirection(QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom)
+        self._row.setSpacing(S if fits else 0)
 
     @Slot()
     def retranslate(self) -> None:

@@ -20,10 +20,11 @@ from gpumon_gui.ui.widgets.tab_order import put_behind
 #: Severity of a finding → its mark.
 MARK: Final[dict[str, str]] = {"blocks": "bad", "crashes": "bad", "slows": "attention", "info": "info"}
 #: From this width on evidence and advice stand side by side.
-_WIDE = 620
-#: What the figures are called has at most this share of the width.
-_MOST_NAME = 0.6
-_MOST_NAME_BESIDE_LONG = 0.4
+_WIDE = 540
+#: Evidence has at most this share of the width then, and what long figures are called this share of theirs.
+_MOST_EVIDENCE = 0.46
+_NAME_BESIDE_LONG = 0.4
+_NAME_BESIDE_SOURCE = 0.6
 #: Figures of so many letters are long.
 _LONG = 24
 
@@ -89,8 +90,8 @@ class FindingBlock(QWidget):
         self.help_button.clicked.connect(self._on_help)
         self._columns = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._columns.setSpacing(S)
-        self._columns.addWidget(self.evidence, 2, Qt.AlignmentFlag.AlignTop)
-        self._columns.addWidget(self.advice, 3, Qt.AlignmentFlag.AlignTop)
+        self._columns.addWidget(self.evidence, 0, Qt.AlignmentFlag.AlignTop)
+        self._columns.addWidget(self.advice, 0, Qt.AlignmentFlag.AlignTop)
         self.buttons = QHBoxLayout()
         self.buttons.setContentsMargins(XS, 0, 0, 0)
         self.buttons.setSpacing(S)
@@ -210,14 +211,28 @@ class FindingBlock(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """The figures stand close to what they are called."""
+        """The figures stand close to what they are called, in one line if they are short; evidence is no wider than it
+        has to be beside the advice."""
         if self._grid is None or self._shown is None:
             return
         is_wide = self._columns.direction() == QBoxLayout.Direction.LeftToRight
-        room = self.width() * 0.4 if is_wide else self.width()
+        names, figures = (max((_width(line[column]) for line in self._lines), default=0) + 2 for column in (0, 1))
         is_long = any(len(one.figure) > _LONG for one in self._shown.evidence)
-        most = room * (_MOST_NAME_BESIDE_LONG if is_long else _MOST_NAME)
-        widest = max((name.fontMetrics().horizontalAdvance(name.text()) for name, *_rest in self._lines), default=0)
-        width = round(min(widest + 2, most))
+        has_sources = any(not source.isHidden() for _name, _figure, source in self._lines)
+        room = self.width() - 2 * XS
+        if is_wide:
+            most = round(self.width() * _MOST_EVIDENCE)
+            evidence = most if is_long or has_sources else min(most, names + M + figures + 2 * XS)
+            self._columns.setStretch(0, evidence)
+            self._columns.setStretch(1, self.width() - L - evidence)
+            room = evidence - 2 * XS
+        if is_long or has_sources:
+            width = min(names, round(room * (_NAME_BESIDE_LONG if is_long else _NAME_BESIDE_SOURCE)))
+        else:
+            width = min(names, room - M - figures)
         if width != self._grid.columnMinimumWidth(0):
             self._grid.setColumnMinimumWidth(0, width)
+
+
+def _width(label: QLabel) -> int:
+    return label.fontMetrics().horizontalAdvance(label.text())

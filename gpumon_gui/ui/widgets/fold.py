@@ -3,14 +3,16 @@ Must not know: its content."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui import icons
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.section import Card, paint_mark
@@ -81,20 +83,11 @@ class FoldHead(FlatButton):
         badge = QFontMetrics(self._theme.font(Text.CAPTION)).horizontalAdvance(self._badge) + L if self._badge else 0
         return max(40, width - (L + _MARK + M) - (_CHEVRON + 2 * S) - badge)
 
-    def _line_flags(self, width: int) -> int:
-        """Between words; a path has none and breaks anywhere."""
-        metrics = QFontMetrics(self._theme.font(Text.CAPTION))
-        longest = max((metrics.horizontalAdvance(word) for word in self._line.split()), default=0)
-        flag = Qt.TextFlag.TextWordWrap if longest <= self._room(width) else Qt.TextFlag.TextWrapAnywhere
-        return int(flag)
-
     def heightForWidth(self, width: int) -> int:
-        flags = int(Qt.TextFlag.TextWordWrap)
-        title = QFontMetrics(self.font()).boundingRect(0, 0, self._room(width), 10000, flags, self.text())
-        line = QFontMetrics(self._theme.font(Text.CAPTION)).boundingRect(
-            0, 0, self._room(width), 10000, self._line_flags(width), self._line
-        )
-        return max(40, title.height() + (line.height() + 2 if self._line else 0) + 2 * S)
+        room = self._room(width)
+        title = _wrapped_height(self.text(), self.font(), room)
+        line = _wrapped_height(self._line, self._theme.font(Text.CAPTION), room) + 2 if self._line else 0
+        return max(40, title + line + 2 * S)
 
     def sizeHint(self) -> QSize:
         return QSize(240, self.heightForWidth(max(self.width(), 240)))
@@ -107,19 +100,13 @@ class FoldHead(FlatButton):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_hover(painter)
-        flags = int(Qt.TextFlag.TextWordWrap)
         left, room, top = L + _MARK + M, self._room(self.width()), S
         paint_mark(painter, QRectF(L, top + 1, _MARK, _MARK), self._mark, self._theme)
-        painter.setFont(self.font())
-        painter.setPen(QColor(colours.text))
-        used = painter.boundingRect(QRectF(left, top, room, 10000), flags, self.text())
-        painter.drawText(QRectF(left, top, room, used.height()), flags, self.text())
         caption = self._theme.font(Text.CAPTION)
-        painter.setFont(caption)
-        painter.setPen(QColor(colours.muted))
-        painter.drawText(QRectF(left, top + used.height() + 2, room, 10000), self._line_flags(self.width()), self._line)
+        used = _paint_wrapped(painter, self.text(), QRectF(left, top, room, 0), self.font(), colours.text)
+        _paint_wrapped(painter, self._line, QRectF(left, top + used + 2, room, 0), caption, colours.muted)
         right = self.width() - S - _CHEVRON
-        self._paint_chevron(painter, right)
+        self._paint_chevron(painter, right, self.height())
         if self._badge:
             painter.setPen(QColor(colours.tone(self._badge_mark, colours.info)))
             width = QFontMetrics(caption).horizontalAdvance(self._badge) + XS
@@ -127,9 +114,9 @@ class FoldHead(FlatButton):
             painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self._badge)
         painter.end()
 
-    def _paint_chevron(self, painter: QPainter, left: float) -> None:
+    def _paint_chevron(self, painter: QPainter, left: float, height: float) -> None:
         name = "collapse" if self.isChecked() else "expand"
-        area = QRectF(left, (self.height() - _CHEVRON) / 2, _CHEVRON, _CHEVRON)
+        area = QRectF(left, (height - _CHEVRON) / 2, _CHEVRON, _CHEVRON)
         icons.draw(painter, name, self._theme.colours.muted, area)
 
     def _paint_hover(self, painter: QPainter) -> None:
@@ -141,46 +128,69 @@ class FoldHead(FlatButton):
             painter.setBrush(QColor(colours.hover))
             painter.drawRoundedRect(rect, RADIUS, RADIUS)
         if self.hasFocus() and self._keyboard:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours.text), 1.6))
-            painter.drawRoundedRect(rect, RADIUS, RADIUS)
+            paint_ring(painter, rect, colours)
 
 
 class FoldLine(FoldHead):
-    """Chevron, mark and one line of text, as wide as there is room; what does not fit stands in the tool tip."""
+    """Chevron, mark and one sentence among others of the kind."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self.setFont(theme.font(Text.BODY))
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
-    def say(self, mark: str, title: str, line: str = "") -> None:
-        super().say(mark, title, line)
-        if self.toolTip() != title:
-            self.setToolTip(title)
-
-    def sizeHint(self) -> QSize:
-        return QSize(120, QFontMetrics(self.font()).height() + S + XS)
+    def heightForWidth(self, width: int) -> int:
+        text = _wrapped_height(self.text(), self.font(), self._room(width))
+        return text + S + XS
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(60, self.sizeHint().height())
+        return QSize(60, QFontMetrics(self.font()).height() + S + XS)
+
+    def _left(self) -> int:
+        return XS + _CHEVRON + S + (_SMALL_MARK + S if self._mark else 0)
+
+    def _room(self, width: int) -> int:
+        return max(40, width - self._left() - XS)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_hover(painter)
-        self._paint_chevron(painter, XS)
-        left = XS + _CHEVRON + S
+        first = QFontMetrics(self.font()).height() + S + XS
+        self._paint_chevron(painter, XS, first)
         if self._mark:
-            area = QRectF(left, (self.height() - _SMALL_MARK) / 2, _SMALL_MARK, _SMALL_MARK)
+            area = QRectF(XS + _CHEVRON + S, (first - _SMALL_MARK) / 2, _SMALL_MARK, _SMALL_MARK)
             paint_mark(painter, area, self._mark, self._theme)
-            left += _SMALL_MARK + S
-        painter.setPen(QColor(self._theme.colours.text))
-        painter.setFont(self.font())
-        room = self.width() - left - XS
-        line = painter.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room)
-        painter.drawText(QRectF(left, 0, room, self.height()), Qt.AlignmentFlag.AlignVCenter, line)
+        area = QRectF(self._left(), (S + XS) / 2, self._room(self.width()), 0)
+        _paint_wrapped(painter, self.text(), area, self.font(), self._theme.colours.text)
         painter.end()
+
+
+def _wrapped(text: str, font: QFont, room: float) -> QTextLayout:
+    """Broken between words, and a path that has none anywhere."""
+    option = QTextOption()
+    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+    layout = QTextLayout(text.replace("\n", "\u2028"), font)
+    layout.setTextOption(option)
+    layout.beginLayout()
+    top = 0.0
+    while (line := layout.createLine()).isValid():
+        line.setLineWidth(room)
+        line.setPosition(QPointF(0, top))
+        top += line.height()
+    layout.endLayout()
+    return layout
+
+
+def _wrapped_height(text: str, font: QFont, room: int) -> int:
+    return math.ceil(_wrapped(text, font, room).boundingRect().height())
+
+
+def _paint_wrapped(painter: QPainter, text: str, area: QRectF, font: QFont, colour: str) -> float:
+    """Its height."""
+    layout = _wrapped(text, font, area.width())
+    painter.setPen(QColor(colour))
+    layout.draw(painter, area.topLeft())
+    return layout.boundingRect().height()
 
 
 class Fold(Card):

@@ -173,7 +173,8 @@ class WatchPanel(QWidget):
         self._chosen: Key | None = None
         self._is_beside = False
 
-        self._name = FixedLabel(theme, Text.STRONG, parent=self)
+        self._name = wrapped(theme, Text.STRONG, parent=self)
+        self._time = FixedLabel(theme, muted=True, parent=self)
         self.choice = FlatButton(theme, "", "", self, framed=True)
         self._menu = QMenu(self)
         self._menu.triggered.connect(self._on_menu)
@@ -217,7 +218,11 @@ class WatchPanel(QWidget):
         head = QHBoxLayout()
         head.setContentsMargins(L, S, S, 0)
         head.setSpacing(S)
-        head.addWidget(self._name, 1)
+        names = QVBoxLayout()
+        names.setSpacing(0)
+        names.addWidget(self._name)
+        names.addWidget(self._time)
+        head.addLayout(names, 1)
         head.addWidget(self.choice)
         head.addWidget(self.report_button)
         head.addWidget(self.stop_button)
@@ -337,10 +342,8 @@ class WatchPanel(QWidget):
         watched = self.watched()
         if watched is None:
             return
-        seen = took(watched.seen_s)
-        self._name.set_text(
-            _("{program} · watched for {time}").format(program=watch_texts.called(watched.program), time=seen)
-        )
+        set_text(self._name, watch_texts.called(watched.program))
+        self._time.set_text(_("watched for {time}").format(time=took(watched.seen_s)))
         self._show_choice()
         self.card.show_watched(watched)
         verdict = watched.verdict

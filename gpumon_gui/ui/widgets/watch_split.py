@@ -4,23 +4,25 @@ Must not know: what is in either.
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QSplitter, QSplitterHandle, QWidget
 
+from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.section import Banner
 from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 
-#: From this width on charts and panel fit beside each other.
-WIDE = 960
+#: From this width on charts and panel fit beside each other: the window as it begins is as wide.
+WIDE = 760
 _BESIDE = 380
 _BESIDE_MOST = 520
 _BESIDE_SHARE = 0.33
-_SHARE = 0.5
-_LEAST_PAGE = 150
-#: The border goes this share of the height up or down to where a part of the page ends.
-_GIVES = 0.12
+#: Beside each other neither is narrower, below each other lower.
+_NARROWEST = 300
+_LOWEST_PAGE, _LOWEST_PANEL = 124, 150
+#: Qt's own word for no limit.
+_ANY = (1 << 24) - 1
 
 
 class _Handle(QSplitterHandle):
@@ -42,17 +44,24 @@ class _Handle(QSplitterHandle):
 
 
 class WatchSplit(QSplitter):
-    """Page first, panel second; the user may move the border."""
+    """Page first, panel second; the user may move the border. Where it was moved to counts from then on, beside and
+    below each for itself.
+
+    Attributes:
+        shares: which share of the room the panel was given beside the page (True) and below it.
+    """
 
     def __init__(self, theme: Theme, page: QWidget, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Vertical, parent)
         self._theme = theme
+        self._page = page
         self.panel: WatchPanel | None = None
+        self.shares: dict[bool, float] = {}
         self.setChildrenCollapsible(False)
         self.setHandleWidth(5)
-        page.setMinimumHeight(_LEAST_PAGE)
         self.addWidget(page)
         self.setStretchFactor(0, 1)
+        self.splitterMoved.connect(self._on_moved)
 
     def createHandle(self) -> QSplitterHandle:
         """Called by Qt for each border."""
@@ -82,24 +91,31 @@ class WatchSplit(QSplitter):
         beside = self.width() >= WIDE and not panel.is_folded
         panel.set_beside(beside)
         self.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
-        if panel.is_folded:
-            panel.setMaximumHeight(self._folded_height(panel))
-        else:
-            panel.setMaximumHeight(16777215)
         if beside:
-            panel.setMinimumSize(300, 0)
-            width = max(_BESIDE, min(_BESIDE_MOST, round(self.width() * _BESIDE_SHARE)))
-            self.setSizes([self.width() - width, width])
-            return
-        panel.setMinimumSize(0, 0 if panel.is_folded else 150)
-        height = self.height()
-        below = self._folded_height(panel) if panel.is_folded else max(150, round(height * _SHARE))
-        above = max(_LEAST_PAGE, height - below)
-        if not panel.is_folded:
-            above = min(self._ends(), key=lambda end: abs(end - above), default=above)
-            if abs(above - (height - below)) > height * _GIVES:
-                above = max(_LEAST_PAGE, height - below)
-        self.setSizes([above, height - above])
+            self._page.setMinimumSize(_NARROWEST, 0)
+            panel.setMinimumSize(_NARROWEST, 0)
+        else:
+            self._page.setMinimumSize(0, _LOWEST_PAGE)
+            panel.setMinimumSize(0, 0 if panel.is_folded else _LOWEST_PANEL)
+        folded = self._folded_height(panel) if panel.is_folded else 0
+        panel.setMaximumHeight(folded or _ANY)
+        whole = (self.width() if beside else self.height()) - self.handleWidth()
+        share = self.shares.get(beside)
+        if folded:
+            size = folded
+        elif share is not None:
+            size = round(whole * share)
+        elif beside:
+            size = max(_BESIDE, min(_BESIDE_MOST, round(whole * _BESIDE_SHARE)))
+        else:
+            size = whole - max((end for end in self._ends() if end <= whole / 2), default=_LOWEST_PAGE)
+        self.setSizes([whole - size, size])
+
+    @Slot()
+    def _on_moved(self) -> None:
+        if self.panel is not None and not self.panel.is_folded:
+            page, panel = self.sizes()
+            self.shares[self.orientation() == Qt.Orientation.Horizontal] = panel / max(1, page + panel)
 
     def _folded_height(self, panel: WatchPanel) -> int:
         """For its sentence at the width that there is; the hint alone is for a narrow column."""
@@ -107,13 +123,11 @@ class WatchSplit(QSplitter):
         return panel.sizeHint().height() if layout is None else layout.totalHeightForWidth(self.width())
 
     def _ends(self) -> list[int]:
-        """How high the page is with its first parts, when each is as low as it can be."""
-        page = self.widget(0)
-        if not isinstance(page, QScrollArea):
-            return []
-        content = page.widget()
+        """How high the page is with its first parts, when each is as low as it can be: none of them is cut there."""
+        page = self._page
+        content = page.widget() if isinstance(page, QScrollArea) else None
         layout = None if content is None else content.layout()
-        if layout is None:
+        if not isinstance(page, QScrollArea) or layout is None:
             return []
         margins = layout.contentsMargins()
         room = self.width() - page.verticalScrollBar().sizeHint().width() - margins.left() - margins.right()
@@ -122,19 +136,29 @@ class WatchSplit(QSplitter):
             item = layout.itemAt(number)
             if item is None or item.isEmpty() or isinstance(item.widget(), Banner):  # a banner comes and goes
                 continue
-            top += item.minimumHeightForWidth(room) if item.hasHeightForWidth() else item.minimumSize().height()
-            ends.append(top + layout.spacing() // 2)
-            top += layout.spacing()
-        return [end for end in ends if end >= _LEAST_PAGE]
+            part = item.widget()
+            rows = None if part is None else part.layout()
+            if isinstance(rows, ChartGrid):
+                heights = rows.row_ends(room)
+            elif item.hasHeightForWidth():
+                heights = [item.minimumHeightForWidth(room)]
+            else:
+                heights = [item.minimumSize().height()]
+            ends += [top + height + layout.spacing() // 2 for height in heights]
+            top += max(heights, default=0) + layout.spacing()
+        return ends
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Another place where there is other room; what the user set stays otherwise."""
+        """Another place where there is other room."""
         super().resizeEvent(event)
-        panel = self.panel
-        if panel is None or panel.isHidden() or panel.is_folded:
-            return
-        if (self.width() >= WIDE) != (self.orientation() == Qt.Orientation.Horizontal):
+        self._arrange()
+
+    def event(self, event: QEvent) -> bool:
+        """A verdict that is longer needs more room where it stands alone."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest and self.panel is not None and self.panel.is_folded:
             self._arrange()
+        return done
 
     def changeEvent(self, event: QEvent) -> None:
         """A larger font needs more room for the folded line."""
