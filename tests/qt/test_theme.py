@@ -10,19 +10,7 @@ from PySide6.QtWidgets import QApplication, QToolTip
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.ui.theme import SCHEMES, Colours, Scheme, Theme
-
-
-def contrast(a: str, b: str) -> float:
-    """WCAG 2.2 contrast ratio."""
-
-    def luminance(name: str) -> float:
-        colour = QColor(name)
-        parts = (colour.redF(), colour.greenF(), colour.blueF())
-        red, green, blue = (p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts)
-        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-
-    high, low = sorted((luminance(a), luminance(b)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
+from tests.qt.contrast import contrast
 
 
 @pytest.mark.parametrize("name", SCHEMES)

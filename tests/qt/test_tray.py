@@ -26,6 +26,7 @@ from gpumon_gui.ui.tray import icon as tray_icon
 from gpumon_gui.ui.tray.icon import Tray
 from gpumon_gui.ui.tray.meter import SIZES, STEPS, Meter, meter_icon, meter_pixmap, steps
 from gpumon_gui.ui.tray.reading import MOST_CHARACTERS, meter_of, words_of
+from tests.qt.contrast import contrast
 from tests.qt.samples import device_key, device_values, make_device, make_info, make_sample
 from tests.qt.test_main_window import RecordingOrigin
 
@@ -149,18 +150,6 @@ def test_levels_stand_out_from_the_task_bar(light: bool | None, panels: tuple[st
                 frame, bottom = image.pixelColor(x, 1), image.pixelColor(x, 12)
                 assert contrast(frame, QColor(panel)) >= 2.0
                 assert value == 0 or contrast(bottom, QColor(panel)) >= 3.0
-
-
-def contrast(one: QColor, other: QColor) -> float:
-    """WCAG 2.2."""
-
-    def luminance(colour: QColor) -> float:
-        shares: list[float] = [colour.redF(), colour.greenF(), colour.blueF()]
-        parts: list[float] = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shares]
-        return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 def test_where_nothing_is_known_stands_the_programs_own_icon(desktop: Desktop, feed: Feed, window: MainWindow) -> None:

@@ -12,14 +12,12 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
-    QColor,
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
     QWheelEvent,
 )
@@ -32,7 +30,8 @@ from gpumon_gui.history.reading import Span
 from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.charts.history_chart import HistoryChart, TimeAxis
 from gpumon_gui.ui.charts.history_plot import AXIS_WIDTH, FLAG, Drawing
-from gpumon_gui.ui.theme import RADIUS, M, Series, Theme
+from gpumon_gui.ui.focus_ring import paint_ring
+from gpumon_gui.ui.theme import M, Series, Theme
 from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.widgets.button import BY_KEYBOARD
 from gpumon_gui.ui.widgets.section import SlimScrollBar
@@ -412,9 +411,7 @@ class HistoryStack(QWidget):
         if not self._ring:
             return
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        paint_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._theme.colours)
         painter.end()
 
     @Slot()

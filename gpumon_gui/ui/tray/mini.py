@@ -43,6 +43,7 @@ from gpumon_gui.telemetry.derive.engines import busiest
 from gpumon_gui.telemetry.derive.process_state import busiest as busiest_use
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import POINTS, paint_spark
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.formatters import title_of
 from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
@@ -294,9 +295,7 @@ class MiniMonitor(QWidget):
         for nth, row in enumerate(self._rows):
             place = self._place_of(nth)
             if row.key == self._current and self.hasFocus():
-                painter.setPen(QPen(QColor(colours.text), 1.6))
-                painter.setBrush(Qt.BrushStyle.NoBrush)
-                painter.drawRoundedRect(QRectF(place).adjusted(-S, -XS, S, XS), RADIUS, RADIUS)
+                paint_ring(painter, QRectF(place).adjusted(-S, -XS, S, XS), colours)
             self._paint_row(painter, row, place)
             top = place.bottom() + 1 + S
         if self._foot:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.ui import icons
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.theme import RADIUS, XL, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import ICON, FlatButton
 
@@ -39,9 +40,7 @@ class AccentButton(FlatButton):
         rect = QRectF(self.rect()).adjusted(1, 1, -1, -1)
         painter.drawRoundedRect(rect, RADIUS, RADIUS)
         if self.hasFocus() and self._keyboard:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours.on_accent), 1.4))
-            painter.drawRoundedRect(rect.adjusted(2.5, 2.5, -2.5, -2.5), RADIUS - 2, RADIUS - 2)
+            paint_ring(painter, rect.adjusted(2.5, 2.5, -2.5, -2.5), colours, RADIUS - 2, on_accent=True)
         fore = colours.on_accent if self.isEnabled() else colours.faint
         width = QFontMetrics(self.font()).horizontalAdvance(self.text())
         left = (self.width() - width - (ICON + S if self._icon_name else 0)) / 2

@@ -37,6 +37,7 @@ from gpumon_gui.core.files import printable
 from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import paint_spark
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
 from gpumon_gui.ui.tips import plain
@@ -143,9 +144,7 @@ class _Delegate(QStyledItemDelegate):
             painter.setBrush(QColor(colours.accent))
             painter.drawRoundedRect(QRectF(back.left(), back.center().y() - 10, 3, 20), 1.5, 1.5)
         if state & QStyle.StateFlag.State_HasFocus and state & QStyle.StateFlag.State_KeyboardFocusChange:
-            painter.setPen(QColor(colours.text))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(back.adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+            paint_ring(painter, back.adjusted(1, 1, -1, -1), colours)
         painter.restore()
         paint_line(painter, area, self._theme, entry.line, entry.spark, Series.ENGINE)
 

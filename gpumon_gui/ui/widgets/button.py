@@ -17,6 +17,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractButton, QMenu, QSizePolicy, QWidget
 
 from gpumon_gui.ui import icons
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Text, Theme
 
 ICON = 18
@@ -133,9 +134,7 @@ class FlatButton(QAbstractButton):
             painter.setBrush(QColor(colours.surface))
         painter.drawRoundedRect(rect.adjusted(-0.5, -0.5, -0.5, -0.5), RADIUS, RADIUS)
         if self.hasFocus() and self._keyboard:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours.text), 1.6))
-            painter.drawRoundedRect(rect.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
+            paint_ring(painter, rect.adjusted(0.5, 0.5, -0.5, -0.5), colours)
 
     def _arrow(self, painter: QPainter, centre: QPointF) -> None:
         path = QPainterPath(centre + QPointF(-4, -2))

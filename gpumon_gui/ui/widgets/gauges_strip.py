@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
@@ -13,6 +13,7 @@ from gpumon_gui.core.model import DeviceState
 from gpumon_gui.core.values import number
 from gpumon_gui.telemetry.derive.gauges import WINDOW_S, Gauge, Level, Verdict, gauges, verdict
 from gpumon_gui.ui import formatters
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
 from gpumon_gui.ui.tips import plain
 from gpumon_gui.ui.widgets.arrow_focus import ArrowFocus
@@ -113,9 +114,7 @@ class GaugeCard(Card):
         super().paintEvent(event)
         if self.hasFocus():
             painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(2.5, 2.5, -2.5, -2.5), RADIUS - 2, RADIUS - 2)
+            paint_ring(painter, QRectF(self.rect()).adjusted(2.5, 2.5, -2.5, -2.5), self._theme.colours, RADIUS - 2)
             painter.end()
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QVBoxLayout, QWidget
 
-from gpumon_gui.ui.theme import RADIUS, M, S, Series, Text, Theme
+from gpumon_gui.ui.focus_ring import paint_ring
+from gpumon_gui.ui.theme import M, S, Series, Text, Theme
 from gpumon_gui.ui.widgets.button import BY_KEYBOARD
 from gpumon_gui.ui.widgets.section import SlimScrollBar
 from gpumon_gui.ui.widgets.text import FixedLabel
@@ -66,9 +67,7 @@ class HistoryReadout(QWidget):
         if not self._ring:
             return
         painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+        paint_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), self._theme.colours)
         painter.end()
 
     def show_rows(self, heading: str, second: str, rows: tuple[Row, ...]) -> None:

@@ -46,6 +46,7 @@ from PySide6.QtWidgets import (
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.telemetry.derive.process_state import STATE_TEXT, ProcessState
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.models.process_model import (
     COLUMNS,
     GIVES_WAY,
@@ -487,8 +488,7 @@ class ProcessTable(QTableView):
         super().paintEvent(event)
         if self._by_keyboard and self.hasFocus():
             painter = QPainter(self.viewport())
-            painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
-            painter.drawRect(QRectF(self.viewport().rect()).adjusted(1, 1, -1, -1))
+            paint_ring(painter, QRectF(self.viewport().rect()).adjusted(1, 1, -1, -1), self._theme.colours, 0)
             painter.end()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

@@ -4,11 +4,12 @@ Must not know: what it says."""
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.announce import announce
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.theme import RADIUS, Theme
 from gpumon_gui.ui.widgets.button import BY_KEYBOARD
 from gpumon_gui.ui.widgets.section import Card
@@ -51,9 +52,7 @@ class SpokenCard(Card):
             super().paintEvent(event)
         if self.hasFocus() and self._has_ring:
             painter = QPainter(self)
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(self._theme.colours.text), 1.6))
             inside = 1.0 if self._is_bare else 2.5
             area = QRectF(self.rect()).adjusted(inside, inside, -inside, -inside)
-            painter.drawRoundedRect(area, RADIUS - 2, RADIUS - 2)
+            paint_ring(painter, area, self._theme.colours, RADIUS - 2)
             painter.end()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QCheckBox, QWidget
 
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.theme import Theme
 
 _TRACK = QSize(40, 20)
@@ -50,7 +51,5 @@ class Switch(QCheckBox):
         painter.setBrush(QColor(colours.on_accent if on else line))
         painter.drawEllipse(centre, radius, radius)
         if self.hasFocus():
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours.text), 1.6))
-            painter.drawRoundedRect(track.adjusted(-2, -2, 2, 2), track.height() / 2 + 2, track.height() / 2 + 2)
+            paint_ring(painter, track.adjusted(-2, -2, 2, 2), colours, track.height() / 2 + 2)
         painter.end()

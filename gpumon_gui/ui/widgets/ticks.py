@@ -9,7 +9,8 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QFontMetrics, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QRadioButton, QWidget
 
-from gpumon_gui.ui.theme import RADIUS, XS, S, Theme
+from gpumon_gui.ui.focus_ring import paint_ring
+from gpumon_gui.ui.theme import XS, S, Theme
 from gpumon_gui.ui.widgets.button import BY_KEYBOARD
 
 #: Side of a box, in device-independent pixels.
@@ -71,7 +72,5 @@ class Radio(QRadioButton):
             QRectF(left, 0, self.width() - left, self.height()), Qt.AlignmentFlag.AlignVCenter, self.text()
         )
         if self.hasFocus() and self._by_keyboard:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(QColor(colours.text), 1.4))
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), RADIUS, RADIUS)
+            paint_ring(painter, QRectF(self.rect()).adjusted(1, 1, -1, -1), colours)
         painter.end()
