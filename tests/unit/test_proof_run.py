@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Event, Timer
@@ -229,6 +229,79 @@ def test_a_speed_beyond_reason_is_none_and_the_report_can_be_read(speed: float) 
     made = facts_of(proof)
     json.dumps(made, allow_nan=False)
     assert "times_cpu" not in made["devices"][0]["claimed"]
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_a_processor_that_others_had_is_no_measure(busy: bool) -> None:
+    facts = said()
+    facts["proof"]["cpu"]["busy"] = busy
+    made = facts_of(judge(claims_of("torch", facts), samples(Card())))
+    assert ("times_cpu" in made["devices"][0]["claimed"]) is not busy
+    told = "\n".join(line for group in sentences(made, "PyTorch", "python") for line in group)
+    assert ("× this processor" in told) is not busy
+    assert ("which was busy with other work: at least" in told) is busy
+    alone = "".join(sentences({**made, "verdict": "cpu", "devices": []}, "PyTorch", "python")[0])
+    assert ("at least" in alone) is busy
+
+
+class Slow(script.Backend):
+    """Products take ``each`` seconds by a clock of the test; starting some takes ``start_s``, a new size a second."""
+
+    group = 16
+
+    def __init__(self, each: Callable[[int], float], start_s: float) -> None:
+        self.now_s, self.each, self.start_s = 0.0, each, start_s
+        self.sizes: set[tuple[int, int]] = set()
+        self.runs: list[float] = []
+
+    def matrix(self, side: int, precision: str, place: int | None, seed: int) -> Any:
+        return side
+
+    def products(self, left: Any, right: Any, times: int, group: int) -> Any:
+        assert times % group == 0
+        size = (left, group)
+        took = 0.0 if size in self.sizes else 1.0
+        self.sizes.add(size)
+        took += times // group * self.start_s + times * self.each(left)
+        self.now_s += took
+        self.runs.append(took)
+        return left
+
+    def wait(self, result: Any, place: int | None) -> None:
+        """It is done."""
+
+    def corner(self, matrix: Any, rows: int, columns: int) -> list[list[float]]:
+        return [[1.0] * columns] * rows
+
+    def where(self, result: Any) -> str:
+        return "here"
+
+
+@pytest.mark.parametrize("flops_per_s", [7e14, 1e14, 2e12, 2e10])
+def test_neither_compiling_nor_starting_short_products_counts(
+    flops_per_s: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = Slow(lambda side: 2.0 * side**3 / flops_per_s, 0.0005)
+    monkeypatch.setattr(time, "perf_counter", lambda: slow.now_s)
+    run = script.measured(slow, "fp16", 0, 8192, 0.25)
+    assert run["flops_per_s"] == pytest.approx(flops_per_s, rel=0.07)
+    assert slow.now_s < len(slow.sizes) + 1.2  # compiling, and little else
+
+
+def test_of_the_processor_the_best_of_several_runs_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns = iter([1.0, 1.0, 1.0, 1.0, 3.0, 2.0, 1.0, 9.0, 2.0, *[5.0] * 20])
+    slow = Slow(lambda side: next(turns) * 2.0 * side**3 / 5e10, 0.0)
+    monkeypatch.setattr(time, "perf_counter", lambda: slow.now_s)
+    monkeypatch.setattr(script.Lost, "share", lambda _self: 0.0)
+    run = script.measured(slow, "fp32", None, 1024, 0.25)
+    assert run["flops_per_s"] == pytest.approx(5e10)
+    assert not run["busy"]
+    count = len(slow.runs)
+    monkeypatch.setattr(script.Lost, "share", lambda _self: 0.5)
+    slow.each = lambda side: 2.0 * side**3 / 5e10
+    run = script.measured(slow, "fp32", None, 1024, 0.25)
+    assert run["busy"]
+    assert len(slow.runs) - count == 6 + script.MOST_RUNS  # bounded
 
 
 def test_more_devices_and_phases_than_there_can_be_are_left_out() -> None:

@@ -42,6 +42,10 @@ LOADS = (1.0, 0.8, 1.2, 0.9, 1.1, 0.7)
 IDLES = (1.0, 1.2, 0.8, 1.1, 0.9, 1.0, 1.3)
 STEPS = (1.0, 0.5, 0.75, 0.35, 0.9, 0.6)
 MIB = 1 << 20
+#: On the processor the best of so many short runs counts; more are made while others hold it up.
+RUNS, MOST_RUNS = 5, 12
+#: Of the time that it wanted to compute this process waited for a core: others had it.
+WAITED = 0.1
 #: Below this the library's own work space is a large part of it.
 SMALL_BUDGET = 512 * MIB
 
@@ -201,6 +205,8 @@ class Backend:
     has_cpu = True
     #: Whether memory that is given up goes back to the driver at once: else blocks tell nothing.
     gives_back = True
+    #: So many short products are started as one, where starting one takes longer than computing it.
+    group = 1
 
     def __init__(self) -> None:
         self.driver = Driver()
@@ -236,6 +242,14 @@ class Backend:
     def product(self, left: Any, right: Any) -> Any:
         """Their matrix product; may return before it is done."""
         raise NotImplementedError
+
+    def products(self, left: Any, right: Any, times: int, group: int) -> Any:
+        """So many of them, ``group`` (1 or the framework's own) started as one, and the last result; may return before
+        they are done."""
+        result = None
+        for _ in range(times):
+            result = self.product(left, right)
+        return result
 
     def wait(self, result: Any, place: Optional[int]) -> None:
         """Until it is done."""
@@ -433,9 +447,11 @@ class TensorFlow(Backend):
 
 
 class Jax(Backend):
-    """jax. Its computations go to the device on which the matrices lie."""
+    """jax. Its computations go to the device on which the matrices lie. Starting one takes some 0.1 ms, and with memory
+    that goes back to the driver each waits for the GPU."""
 
     name = "jax"
+    group = 16
 
     def __init__(self) -> None:
         Backend.__init__(self)
@@ -444,6 +460,7 @@ class Jax(Backend):
         self.jax = jax  # type: Any
         self.precision = "highest"
         self._devices = []  # type: List[Any]
+        self._chains = {}  # type: Dict[str, Any]
 
     def version(self) -> str:
         return str(self.jax.__version__)
@@ -484,7 +501,7 @@ class Jax(Backend):
         return ["fp32", "tf32", "fp16", "bf16"] if capability >= 8.0 else ["fp32", "fp16"]
 
     def set_precision(self, precision: str) -> None:
-        self.precision = "default" if precision == "tf32" else "highest"
+        self.precision = "highest" if precision == "fp32" else "default"
 
     def _device(self, place: Optional[int]) -> Any:
         return self.jax.devices("cpu")[0] if place is None else self._devices[place]
@@ -498,6 +515,34 @@ class Jax(Backend):
 
     def product(self, left: Any, right: Any) -> Any:
         return self.jax.numpy.matmul(left, right, precision=self.precision)
+
+    def products(self, left: Any, right: Any, times: int, group: int) -> Any:
+        if group == 1:
+            return Backend.products(self, left, right, times, group)
+        chain = self._chains.get(self.precision)
+        if chain is None:
+            chain = self._chains[self.precision] = self.jax.jit(self._chain(self.precision))
+        result = None
+        for _ in range(times // group):
+            result = chain(left, right)
+        return result
+
+    def _chain(self, precision: str) -> Callable[[Any, Any], Any]:
+        """``group`` products, each of which needs the one before: else a compiler would keep only one of them."""
+        lax, matmul = self.jax.lax, self.jax.numpy.matmul
+
+        def chain(left: Any, right: Any) -> Any:
+            def step(_number: Any, carry: Any) -> Any:
+                left, result = carry
+                # Adds nothing, but for all that a compiler knows it could: 0 times infinity is no number.
+                corner = left[:1, :1] + 0 * result[:1, :1]
+                left = lax.dynamic_update_slice(left, corner, (0, 0))
+                return left, matmul(left, right, precision=precision)
+
+            first = matmul(left, right, precision=precision)
+            return lax.fori_loop(0, self.group - 1, step, (left, first))[1]
+
+        return chain
 
     def wait(self, result: Any, place: Optional[int]) -> None:
         result.block_until_ready()
@@ -616,14 +661,30 @@ def error_of(backend: Backend, left: Any, right: Any, result: Any, side: int) ->
     return min(worst / (square**0.5 if square > 0 else 1e-30), 1e30)
 
 
-def timed(backend: Backend, left: Any, right: Any, place: Optional[int], times: int) -> Tuple[float, Any]:
+def timed(
+    backend: Backend, left: Any, right: Any, place: Optional[int], times: int, group: int = 1
+) -> Tuple[float, Any]:
     """Seconds for so many products, and the last one."""
     begin = time.perf_counter()
-    result = None
-    for _ in range(times):
-        result = backend.product(left, right)
+    result = backend.products(left, right, times, group)
     backend.wait(result, place)
     return max(time.perf_counter() - begin, 1e-7), result
+
+
+def pace(backend: Backend, left: Any, right: Any, place: Optional[int]) -> Tuple[float, int]:
+    """Seconds for one product, everything loaded and compiled, and how many are best started as one."""
+    timed(backend, left, right, place, 1)
+    each = timed(backend, left, right, place, 1)[0]
+    group = backend.group if place is not None and each <= PRODUCT_S / 2 else 1
+    few = max(3, group)
+    if group > 1:
+        timed(backend, left, right, place, few, group)
+    return timed(backend, left, right, place, few, group)[0] / few, group
+
+
+def whole(times: float, group: int) -> int:
+    """About so many products, in whole groups."""
+    return max(group, int(times) // group * group)
 
 
 def side_for(flops_per_s: float, limit: int, seconds: float) -> int:
@@ -654,15 +715,23 @@ def measured(backend: Backend, precision: str, place: Optional[int], limit: int,
     side = min(limit, 512 if place is None else 1024)
     left = backend.matrix(side, precision, place, SEED)
     right = backend.matrix(side, precision, place, SEED + 1)
-    timed(backend, left, right, place, 1)  # loads libraries, compiles
-    took, result = timed(backend, left, right, place, 3)
-    side = side_for(3 * 2.0 * side**3 / took, limit, PRODUCT_S)
-    del left, right, result
+    each, _group = pace(backend, left, right, place)
+    side = side_for(2.0 * side**3 / each, limit, PRODUCT_S)
+    del left, right
     left = backend.matrix(side, precision, place, SEED)
     right = backend.matrix(side, precision, place, SEED + 1)
-    took, result = timed(backend, left, right, place, 1)
-    times = max(1, min(int(seconds / took), 2000))
-    took, result = timed(backend, left, right, place, times)
+    each, group = pace(backend, left, right, place)
+    lost = Lost()
+    if place is None:
+        times = whole(min(seconds / RUNS / each, 2000), group)
+        runs = []  # type: List[float]
+        while len(runs) < RUNS or (len(runs) < MOST_RUNS and lost.share() > WAITED):
+            now, result = timed(backend, left, right, place, times, group)
+            runs.append(now)
+        took = min(runs)
+    else:
+        times = whole(min(seconds / each, 2000), group)
+        took, result = timed(backend, left, right, place, times, group)
     off = error_of(backend, left, right, result, side)
     return {
         "side": side,
@@ -672,8 +741,44 @@ def measured(backend: Backend, precision: str, place: Optional[int], limit: int,
         "flops_per_s": 2.0 * side**3 * times / took,
         "seconds": round(took, 6),
         "products": times,
+        "group": group,
+        "busy": place is None and lost.share() > WAITED,
         "where": backend.where(result),
     }
+
+
+class Lost:
+    """The share of the time since then in which this process wanted a core that others had."""
+
+    def __init__(self) -> None:
+        self._since = attempt(self._now)
+
+    def share(self) -> float:
+        """0 to 1; 0 where nothing tells."""
+        now = attempt(self._now)
+        if now is None or self._since is None:
+            return 0.0
+        used, waited, others = (max(0.0, after - before) for after, before in zip(now, self._since))
+        lost = min(waited, others)  # threads of one process can wait for each other
+        return lost / (used + lost) if lost > 0 else 0.0
+
+    @staticmethod
+    def _now() -> Tuple[float, float, float]:
+        """Seconds of all threads and cores together: computed, waited for a core, computed by others."""
+        used = time.process_time()
+        if sys.platform == "win32":  # nothing counts the waiting: what others use beyond the cores that are idle
+            idle, kernel, user = (ctypes.c_ulonglong() for _ in range(3))
+            ctypes.windll.kernel32.GetSystemTimes(ctypes.byref(idle), ctypes.byref(kernel), ctypes.byref(user))
+            others = (kernel.value + user.value - idle.value) / 1e7 - used  # the kernel's time includes the idle one
+            return used, others - idle.value / 1e7, others
+        with open("/proc/stat") as stat:
+            ticks = [int(word) for word in stat.readline().split()[1:9]]
+        others = (sum(ticks) - ticks[3] - ticks[4]) / float(os.sysconf("SC_CLK_TCK")) - used  # idle, waiting for disks
+        waited = 0.0
+        for thread in os.listdir("/proc/self/task"):
+            with open("/proc/self/task/%s/schedstat" % thread) as schedule:
+                waited += int(schedule.read().split()[1]) / 1e9
+        return used, waited, others
 
 
 def on_cpu(channel: Channel, backend: Backend) -> None:
@@ -721,7 +826,7 @@ def on_device(channel: Channel, backend: Backend, device: Dict[str, Any], option
             best = precision
     if not best:
         return
-    phases(channel, backend, place, path, best, runs[best]["side"], budget, options)
+    phases(channel, backend, place, path, best, runs[best], budget, options)
 
 
 def phases(
@@ -730,17 +835,19 @@ def phases(
     place: int,
     path: str,
     precision: str,
-    side: int,
+    run: Dict[str, Any],
     budget: int,
     options: Dict[str, float],
 ) -> None:
     """Idle, load, idle, load … with the matrices kept, the block coming and going."""
     backend.set_precision(precision)
-    side, largest = rehearsed(backend, place, precision, side, budget, options)
+    group = run["group"]
+    side, largest = rehearsed(backend, place, precision, run["side"], group, budget, options)
     left = backend.matrix(side, precision, place, SEED)
     right = backend.matrix(side, precision, place, SEED + 1)
-    took, result = timed(backend, left, right, place, 2)
-    times = max(1, min(500, int(0.03 / (took / 2))))
+    few = whole(2, group)
+    took, result = timed(backend, left, right, place, few, group)
+    times = whole(min(500.0, 0.03 * few / took), group)
     result = None
     backend.release()  # the first rest is to be like the others
     repeats = int(options["repeats"])
@@ -764,7 +871,7 @@ def phases(
         end = begin + LOADS[turn % len(LOADS)] * options["phase"]
         done = 0
         while time.perf_counter() < end:
-            _took, result = timed(backend, left, right, place, times)
+            _took, result = timed(backend, left, right, place, times, group)
             done += times
         took = max(time.perf_counter() - begin, 1e-7)
         ended = {
@@ -785,7 +892,7 @@ def phases(
 
 
 def rehearsed(
-    backend: Backend, place: int, precision: str, side: int, budget: int, options: Dict[str, float]
+    backend: Backend, place: int, precision: str, side: int, group: int, budget: int, options: Dict[str, float]
 ) -> Tuple[int, int]:
     """The side of the matrices and the largest block with which a load goes through. Raises NoMemory."""
     while True:
@@ -796,7 +903,7 @@ def rehearsed(
                 left = backend.matrix(side, precision, place, SEED)
                 right = backend.matrix(side, precision, place, SEED + 1)
                 block = backend.block(size, place) if size else None
-                _took, result = timed(backend, left, right, place, 3)
+                _took, result = timed(backend, left, right, place, whole(3, group), group)
                 del left, right, block, result
                 backend.release()
                 return side, size

@@ -34,7 +34,8 @@ class Moment:
 class Run:
     """Matrix products in one precision. ``error`` is the largest deviation of the checked elements as a share of their
     root mean square, ``right`` whether it is within ``tolerance``. ``where`` is the framework's word for the place of
-    the result. With a ``problem`` (``little-memory``, ``failed``) there is no figure."""
+    the result. ``busy``: others had the processor, it can do more. With a ``problem`` (``little-memory``, ``failed``)
+    there is no figure."""
 
     precision: str
     side: int = 0
@@ -43,6 +44,7 @@ class Run:
     right: bool = False
     flops_per_s: float = 0.0
     seconds: float = 0.0
+    busy: bool = False
     where: str = ""
     problem: str = ""
     error_text: str = ""
@@ -170,6 +172,7 @@ def _run(precision: str, said: Mapping[str, Any]) -> Run:
         right=said.get("right") is True,
         flops_per_s=speed,
         seconds=_number(said, "seconds"),
+        busy=said.get("busy") is True,
         where=_text(said, "where"),
         problem=problem,
         error_text=error_text,

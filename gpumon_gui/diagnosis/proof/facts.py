@@ -33,7 +33,8 @@ def _device(device: DeviceProof, cpu: Run | None) -> dict[str, Any]:
     claim, seen = device.claim, device.seen
     fastest = claim.fastest
     fp32 = next((run for run in claim.runs if run.precision == "fp32" and not run.problem), None)
-    gain = fp32.flops_per_s / cpu.flops_per_s if fp32 and cpu and not cpu.problem and cpu.flops_per_s else None
+    is_figure = cpu is not None and not cpu.problem and not cpu.busy and cpu.flops_per_s > 0
+    gain = fp32.flops_per_s / cpu.flops_per_s if fp32 and cpu and is_figure else None
     share = device.proportion
     return known(
         verdict=device.outcome.value,
@@ -82,6 +83,7 @@ def _run(run: Run) -> dict[str, Any]:
         "error": run.error if run.error < 1e30 else 1e30,
         "tolerance": run.tolerance,
         "right": run.right,
+        **({"busy": True} if run.busy else {}),
     }
 
 

@@ -54,6 +54,15 @@ WHY: dict[str, str] = {
 #: Placeholders: speed, precision, error, tolerance, side, times.
 CLAIM = N_("It says: {runs}; largest error {error} (allowed {tolerance}), on {where}.")
 CLAIM_CPU = N_("The same work on this processor: {speed} in fp32, extrapolated from smaller matrices.")
+CLAIM_CPU_BUSY = N_(
+    "The same work on this processor, which was busy with other work: at least {speed} in fp32, extrapolated from "
+    "smaller matrices."
+)
+#: Placeholders: framework, subject, speed, why.
+CPU_BUSY = N_(
+    "{framework} in {subject} computes on the CPU only (at least {speed}, the processor was busy with other work): "
+    "{why}."
+)
 SEEN_OWN = N_("Seen: this process used {load} of the GPU under load and {idle} at rest ({source}; chance {chance}).")
 SEEN_MEMORY = N_("Seen: its memory on this GPU reached {memory}.")
 SEEN_STEPS = N_("Seen: {fitting} of {count} blocks of memory came and went with the loads.")
@@ -96,7 +105,8 @@ def sentences(proof: Mapping[str, Any], framework: str, subject: str, reason: st
     values = {"framework": name, "subject": subject, "why": why}
     if verdict == "cpu":
         cpu = _mapping(proof.get("cpu"))
-        return [[_(CPU).format(**values, speed=speed(_number(cpu, "flops_per_s"))), *([error] if error else [])]]
+        form = CPU_BUSY if cpu.get("busy") is True else CPU
+        return [[_(form).format(**values, speed=speed(_number(cpu, "flops_per_s"))), *([error] if error else [])]]
     sentence = _(ALL_FAIL if verdict == "fails" else ALL).format(**values)
     return [[sentence, *([error] if error else [])]]
 
@@ -148,7 +158,8 @@ def _device(
         lines.append(_claim(claimed, runs, fastest))
     cpu = _mapping(proof.get("cpu"))
     if _number(cpu, "flops_per_s") and fastest:
-        lines.append(_(CLAIM_CPU).format(speed=speed(_number(cpu, "flops_per_s"))))
+        form = CLAIM_CPU_BUSY if cpu.get("busy") is True else CLAIM_CPU
+        lines.append(_(form).format(speed=speed(_number(cpu, "flops_per_s"))))
     lines += _seen(seen)
     if _text(device, "bus") and isinstance(device.get("system_index"), int):
         mapping = {"index": device.get("index"), "bus": _text(device, "bus"), "number": device["system_index"]}
