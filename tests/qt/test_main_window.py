@@ -27,6 +27,7 @@ from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.pages.table import PAGES
 from gpumon_gui.ui.theme import DARK, LIGHT, Scheme, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.text import FixedLabel
 from tests.qt.samples import make_sample
 from tests.qt.test_process_model import NOTEBOOK, TRAINING, sample_of
 
@@ -272,6 +273,8 @@ def test_the_banner_says_what_happened_while_the_sampler_is_silent(
     push(window, feed, qtbot)
     assert window.banner.text == ""
     assert window.status.age_text == "Update speed: Normal"
+    (speed,) = (label for label in window.status.findChildren(FixedLabel) if label.text == window.status.age_text)
+    assert speed.toolTip() == ""  # it is not cut
     with qtbot.waitSignal(window.ticker.due, timeout=5000):
         feed.set_status(FeedStatus(FeedState.STALE, "NVML did not answer for 5 s. GPUMon starts its sampler again.", 7))
     assert window.banner.text == "NVML did not answer for 5 s. GPUMon starts its sampler again."

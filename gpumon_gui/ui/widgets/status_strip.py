@@ -19,6 +19,7 @@ from gpumon_gui.telemetry.provenance import source_name
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.theme import L, S, Text, Theme
 from gpumon_gui.ui.widgets.text import FixedLabel
+from gpumon_gui.ui.window_menus import SPEEDS
 
 DOT = 9
 #: Shorter than this a measurement of the window's own processor time is noise.
@@ -224,7 +225,11 @@ class StatusStrip(QWidget):
         """Write the texts again."""
         self._dots.retranslate()
         self._cost_label.set_sample(self._cost_words(9.99, 99.9, 999 << 20, 9.99))
-        self._age_label.set_sample(_("Last reading {age} ago").format(age=formatters.duration(88)))
+        words = (
+            _("Last reading {age} ago").format(age=formatters.duration(88)),
+            *(_("Update speed: {speed}").format(speed=_(label)) for _name, label, _seconds in SPEEDS),
+        )
+        self._age_label.set_sample(max(words, key=QFontMetrics(self._age_label.font()).horizontalAdvance))
         self._write()
 
     def _write(self) -> None:
