@@ -832,6 +832,32 @@ def test_verdict_proof_and_the_next_step_are_seen_without_scrolling(
     assert split.orientation() == Qt.Orientation.Horizontal or page_ends in split._ends()  # no chart is cut
 
 
+def test_keys_and_wheel_scroll_it_from_the_verdict_too(
+    watches: Watches, window: MainWindow, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    window.resize(900, 600)
+    watches.watch(program_of(LOADING[0]))
+    assert panel_of(watches).not_evaluated.isHidden()  # everything is still open
+    see(LOADING)
+    panel = panel_of(watches)
+    settle()
+    bar = panel.body.verticalScrollBar()
+    assert panel.card.hasFocus()
+    for key, value in (
+        (Qt.Key.Key_Down, bar.singleStep()),
+        (Qt.Key.Key_End, bar.maximum()),
+        (Qt.Key.Key_PageUp, bar.maximum() - bar.pageStep()),
+        (Qt.Key.Key_Home, 0),
+        (Qt.Key.Key_PageDown, bar.pageStep()),
+    ):
+        QTest.keyClick(panel.card, key)
+        assert bar.value() == value
+    QTest.keyClick(panel.card, Qt.Key.Key_Tab)
+    assert panel.block.evidence.hasFocus()  # no stop in between where nothing is to be seen
+    QTest.keyClick(panel.block.evidence, Qt.Key.Key_End)
+    assert bar.value() == bar.maximum()
+
+
 def drag(split: QWidget, by: QPoint) -> None:
     handle = split.handle(1)  # type: ignore[attr-defined]
     middle = handle.rect().center()

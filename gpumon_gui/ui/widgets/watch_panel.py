@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QAction, QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QColor, QKeyEvent, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
     QScrollArea,
+    QScrollBar,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -46,6 +47,14 @@ Key = tuple[str, str]
 _RULES = {rule.code: rule for rule in RULES}
 #: Newest verdicts that are listed; more have passed by than anybody reads.
 _MOST_TURNS = 30
+_SCROLLS = {
+    Qt.Key.Key_Up: QScrollBar.SliderAction.SliderSingleStepSub,
+    Qt.Key.Key_Down: QScrollBar.SliderAction.SliderSingleStepAdd,
+    Qt.Key.Key_PageUp: QScrollBar.SliderAction.SliderPageStepSub,
+    Qt.Key.Key_PageDown: QScrollBar.SliderAction.SliderPageStepAdd,
+    Qt.Key.Key_Home: QScrollBar.SliderAction.SliderToMinimum,
+    Qt.Key.Key_End: QScrollBar.SliderAction.SliderToMaximum,
+}
 
 
 class VerdictCard(SpokenCard):
@@ -209,6 +218,7 @@ class WatchPanel(QWidget):
         self.body = QScrollArea(self)
         self.body.setWidget(body)
         self.body.setWidgetResizable(True)
+        self.body.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what stands in it has it, and the keys scroll from anywhere
         self.body.setFrameShape(QFrame.Shape.NoFrame)
         self.body.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         use_thin_bars(self.body, theme)
@@ -401,7 +411,8 @@ class WatchPanel(QWidget):
         self.turns.say(count, lines)
 
     def _show_not_evaluated(self, verdict: Verdict | None) -> None:
-        entries = verdict.behaviour.diagnosis.not_evaluated if verdict is not None else ()
+        is_over = verdict is not None and watch_texts.has_said(verdict)  # before, everything is still open
+        entries = verdict.behaviour.diagnosis.not_evaluated if verdict is not None and is_over else ()
         texts = dict.fromkeys(watch_texts.not_evaluated(one, _RULES) for one in entries)
         count = ngettext("{count} cause could not be judged", "{count} causes could not be judged", len(texts))
         self.not_evaluated.say(count.format(count=len(texts)), list(texts))
@@ -460,6 +471,21 @@ class WatchPanel(QWidget):
     def _on_stop(self) -> None:
         if self._current is not None:
             self.stop_wanted.emit(self._current)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """What the keyboard is on need not be in what scrolls."""
+        scroll = _SCROLLS.get(Qt.Key(event.key()))
+        if scroll is None or self.is_folded:
+            super().keyPressEvent(event)
+        else:
+            self.body.verticalScrollBar().triggerAction(scroll)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Over the verdict too."""
+        if self.is_folded:
+            super().wheelEvent(event)
+        else:
+            QCoreApplication.sendEvent(self.body.verticalScrollBar(), event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = self._theme.colours
