@@ -19,11 +19,11 @@ from gpumon_gui.telemetry.sampler import Host, Sampler
 
 def _nvml() -> Source:
     """On Windows the plug-and-play manager tells which cards sleep; it is known to the Windows sources."""
-    if sys.platform != "win32":
-        return NvmlSource()
-    from gpumon_gui.telemetry.dxgi.pnp import load_pnp  # only Windows has it
+    if sys.platform == "win32":
+        from gpumon_gui.telemetry.dxgi.pnp import load_pnp  # only Windows has it
 
-    return NvmlSource(bus=WindowsBus(load_pnp(), _has_battery))
+        return NvmlSource(bus=WindowsBus(load_pnp(), _has_battery))
+    return NvmlSource()
 
 
 def _has_battery() -> bool:
