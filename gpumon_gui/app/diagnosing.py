@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import gc
 import logging
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
@@ -16,10 +17,12 @@ from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.system.paths import folders
 from gpumon_gui.ui.main_window import MainWindow
-from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
-from gpumon_gui.ui.pages.welcome import Welcome
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.tray.icon import Tray
+
+if TYPE_CHECKING:
+    from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
+    from gpumon_gui.ui.pages.welcome import Welcome
 
 #: Below the user's data.
 FOLDER = "diagnoses"
@@ -37,29 +40,40 @@ class Diagnosing(QObject):
         self._theme = theme
         self._settings = settings
         self._actions: list[QAction] = []
-        self._page: DiagnosticsPage = window.pages["diagnostics"]
-        if arguments.screenshot is None:  # a picture shows nothing of this user
-            try:
-                self._page.set_folder(folders().data / FOLDER)
-            except GpumonError as error:
-                logging.getLogger("gpumon.diagnosis").info("results are not kept: %s", error)
-        self._page.prepared.connect(self._on_prepared)
+        self._is_picture = arguments.screenshot is not None
+        window.pages.when_made("diagnostics", self._use_page)
         self.button = window.rail.add_action("diagnostics", _RUN)
         self.button.clicked.connect(self.run)
         keys = QShortcut(QKeySequence("Ctrl+D"), window)
         keys.activated.connect(self.run)
         window.pages["performance"].diagnose_wanted.connect(self.run)
+        window.pages["performance"].program_diagnose_wanted.connect(self._on_process)
         window.pages["processes"].diagnose_wanted.connect(self._on_process)
         translation.changed.connect(self._retranslate)
         self._welcome: Welcome | None = None
         is_first = not settings.values.flag("general.welcomed") and is_live(arguments) and not arguments.tray
         self._is_welcome_due = is_first or arguments.welcome
 
+    @property
+    def _page(self) -> DiagnosticsPage:
+        page: DiagnosticsPage = self._window.pages["diagnostics"]
+        return page
+
+    def _use_page(self, page: DiagnosticsPage) -> None:
+        if not self._is_picture:  # a picture shows nothing of this user
+            try:
+                page.set_folder(folders().data / FOLDER)
+            except GpumonError as error:
+                logging.getLogger("gpumon.diagnosis").info("results are not kept: %s", error)
+        page.prepared.connect(self._on_prepared)
+
     def welcome(self) -> None:
         """Show the page of the first start, where it is due, in place of the first page."""
         if not self._is_welcome_due:
             return
         self._is_welcome_due = False
+        from gpumon_gui.ui.pages.welcome import Welcome  # once in the life of an installation
+
         welcome = self._welcome = Welcome(self._theme, self._window)
         welcome.run_wanted.connect(self.run)
         welcome.done.connect(self._on_done)

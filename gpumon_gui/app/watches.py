@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Slot
 
@@ -18,7 +18,6 @@ from gpumon_gui.core.messages import N_, _, ngettext
 from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
 from gpumon_gui.diagnosis.behaviour.machine_facts import machine_here, machine_recorded
-from gpumon_gui.diagnosis.behaviour.watcher import Turn
 from gpumon_gui.diagnosis.finding import Severity
 from gpumon_gui.history.marker import Marker, MarkerKind
 from gpumon_gui.telemetry.derive.adapters import adapters
@@ -26,7 +25,10 @@ from gpumon_gui.ui.charts.bands import BandStyle
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.message_bar import Tone
-from gpumon_gui.ui.widgets.watch_panel import WatchPanel
+
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.behaviour.watcher import Turn
+    from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 
 _ALARMING = (Severity.BLOCKS, Severity.CRASHES)
 _TITLE = N_("A watched program has a serious problem")
@@ -197,8 +199,8 @@ class Watches(QObject):
         elif status.state is FeedState.PAUSED and watched is not None and _is_waiting(watched):
             notice = _("The recording is paused, so nothing new is seen.")
         elif watched is not None and sample is not None and not adapters(sample.inventory):
-            text = _("GPUMon finds no GPU that {program} could use.")
-            notice = text.format(program=watch_texts.called(watched.program))
+            text = _("GPUMon finds no GPU that {program} could use.")  # the verdict says so too once there is one
+            notice = "" if _has_finding(watched) else text.format(program=watch_texts.called(watched.program))
         elif watched is not None and _is_off_the_gpu(watched):
             notice = _("It has not used a GPU so far. GPUMon goes on watching.")
         else:
@@ -246,6 +248,11 @@ def alert_of(program: Program, turn: Turn, device: DeviceKey | None) -> Alert:
     """A serious verdict as an alert."""
     values = {"program": watch_texts.called(program), "verdict": watch_texts.turn_sentence(turn)}
     return Alert(VERDICT, f"pid {program.pid}", turn.utc_s, _TITLE, _TEXT, values, device, program.pid)
+
+
+def _has_finding(watched: Watched) -> bool:
+    verdict = watched.verdict
+    return verdict is not None and watch_texts.has_said(verdict) and watch_texts.said(verdict) is not None
 
 
 def _is_waiting(watched: Watched) -> bool:

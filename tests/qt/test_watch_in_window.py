@@ -328,9 +328,29 @@ def test_without_a_gpu_it_is_said_where_it_can_be_seen(window: MainWindow, watch
     assert not window.message.isVisible()  # nothing stays behind on other pages
     feed.push(LOADING[1])
     page.refresh()
-    watches._on_status()
+    watches._on_changed()
     assert not page.empty.isVisible()
     assert panel.notice.isHidden()
+
+
+def test_without_a_gpu_the_verdict_is_given_and_leads_to_the_programs_environment(
+    window: MainWindow, watches: Watches, feed: Feed, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    def without(sample: Sample) -> Sample:
+        processes = tuple(replace(one, uses=(), framework="PyTorch", name="python") for one in sample.processes)
+        return replace(sample, inventory=(), devices={}, processes=processes)
+
+    samples = [without(sample) for sample in LOADING]
+    feed.push(samples[0])
+    watches.watch(program_of(samples[0]))
+    panel, page = panel_of(watches), window.pages["performance"]
+    see(samples[1:])
+    assert "sees no GPU in this machine: the program (PyTorch)" in panel.card.sentence.text()
+    assert panel.notice.isHidden()  # it would say the same
+    wanted: list[tuple[int, str]] = []
+    page.program_diagnose_wanted.connect(lambda pid, name: wanted.append((pid, name)))
+    page.empty.run_button.click()
+    assert [pid for pid, _name in wanted] == [PID]
 
 
 def test_watching_again_and_again_leaves_nothing_behind(watches: Watches, feed: Feed, qtbot: QtBot) -> None:

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QScrollArea, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.watching import Program, can_be_watched
@@ -29,6 +29,7 @@ from gpumon_gui.core.model import DeviceKey, DeviceSample, DeviceState, Sample, 
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT
 from gpumon_gui.core.values import number
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters, first_choice, short_name_of
+from gpumon_gui.telemetry.derive.python_program import is_python, program_label
 from gpumon_gui.telemetry.derive.trouble import advice
 from gpumon_gui.ui import formatters, moments
 from gpumon_gui.ui.announce import announce
@@ -65,10 +66,12 @@ class PerformancePage(QWidget):
     Signals:
         watch_wanted(object): watch this :class:`Program`.
         diagnose_wanted(): the installation shall be diagnosed.
+        program_diagnose_wanted(int, str): the environment of the process with that pid; how it is called.
     """
 
     watch_wanted = Signal(object)
     diagnose_wanted = Signal()
+    program_diagnose_wanted = Signal(int, str)
 
     def __init__(self, feed: Feed, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -118,27 +121,27 @@ class PerformancePage(QWidget):
         self._scroll.viewport().installEventFilter(self)
         for sentence in self._scroll.findChildren(QLabel):
             sentence.installEventFilter(self)
-        device = QWidget()
-        column = QVBoxLayout(device)
-        column.setContentsMargins(0, 0, 0, 0)
+        column = QVBoxLayout()
         column.setSpacing(0)
-        column.addLayout(self._header())
+        self._head = QWidget(self)
+        self._head.setLayout(self._header())
+        column.addWidget(self._head)
         self.split = WatchSplit(theme, self._scroll)
         column.addWidget(self.split, 1)
-        self._stack = QStackedWidget()
-        self._stack.addWidget(device)
-        self._stack.addWidget(self.empty)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(0)
         row.addWidget(self.adapters)
         self._divider = _Divider(theme)
         row.addWidget(self._divider)
-        row.addWidget(self._stack, 1)
+        row.addLayout(column, 1)
+        self._put_away: list[QWidget] = []
+        self._is_empty = False
+        self._set_empty(True)
 
-        put_behind(self.adapters, self.watch_button, self.span_choice, self.split, self.empty)
+        put_behind(self.adapters, self.watch_button, self.span_choice, self.split)
         self.adapters.chosen.connect(self.select)
-        self.empty.diagnose_wanted.connect(self.diagnose_wanted)
+        self.empty.diagnose_wanted.connect(self._on_diagnose)
         self.span_choice.chosen.connect(self.set_span)
         feed.sample_arrived.connect(self._good.remember)
         feed.cleared.connect(self._forget)
@@ -154,8 +157,7 @@ class PerformancePage(QWidget):
             return
         self._sample, self._status = sample, status
         shown = () if sample is None else adapters(sample.inventory)
-        empty = not shown
-        self._stack.setCurrentIndex(1 if empty else 0)
+        self._set_empty(not shown)
         for widget in (self.adapters, self._divider):  # without a GPU there are processor and memory still
             if widget.isHidden() != (sample is None):
                 widget.setVisible(sample is not None)
@@ -163,7 +165,7 @@ class PerformancePage(QWidget):
             self._selected = first_choice(shown).info.key
         if sample is not None:
             self._show_list(sample, shown)
-        if sample is None or empty:
+        if sample is None or not shown:
             self.empty.explain(sample, status.text)
             return
         adapter = next(adapter for adapter in shown if adapter.info.key == self._selected)
@@ -245,7 +247,7 @@ class PerformancePage(QWidget):
     def text(self) -> str:
         """Every figure on the page, in lines."""
         sample = self._sample
-        if sample is None or self._stack.currentWidget() is self.empty:
+        if sample is None or self._is_empty:
             return self.empty.text()
         charts = [
             (button.text(), chart.figure.text)
@@ -275,7 +277,7 @@ class PerformancePage(QWidget):
         copy = menu.addAction(_("Copy"), self.copy)
         copy.setShortcut(QKeySequence(QKeySequence.StandardKey.Copy))
         copy.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)  # shown only: the keys are handled below
-        if self._stack.currentWidget() is not self.empty:
+        if not self._is_empty:
             menu.addSeparator()
             spans = QActionGroup(menu)
             for seconds, label in SPANS:
@@ -305,6 +307,7 @@ class PerformancePage(QWidget):
         column.addWidget(self._gauges_section)
         column.addWidget(self._indicators_section)
         column.addWidget(self._details_section)
+        column.addWidget(self.empty, 1)
         return content
 
     def _header(self) -> QHBoxLayout:
@@ -327,6 +330,19 @@ class PerformancePage(QWidget):
         return header
 
     # -- refreshing
+
+    def _set_empty(self, on: bool) -> None:
+        """Without a GPU the reasons stand in place of its figures; a program that is watched keeps its panel."""
+        if on == self._is_empty:
+            return
+        self._is_empty = on
+        if on:
+            figures = (self._charts, self.numbers, self._gauges_section, self._indicators_section)
+            parts = (self._head, self.banner, *figures, self._details_section)
+            self._put_away = [part for part in parts if not part.isHidden()]
+        for part in self._put_away:
+            part.setVisible(not on)
+        self.empty.setVisible(on)
 
     def _show_list(self, sample: Sample, shown: tuple[Adapter, ...]) -> None:
         stale = self._is_stale()
@@ -388,6 +404,18 @@ class PerformancePage(QWidget):
     def _on_program(self, action: QAction) -> None:
         if isinstance(action.data(), Program):
             self.watch_wanted.emit(action.data())
+
+    @Slot()
+    def _on_diagnose(self) -> None:
+        """Of a program that is watched here, its own environment is what matters."""
+        panel = self.split.panel
+        program = panel.current if panel is not None and panel.isVisible() else None
+        processes = () if self._sample is None else self._sample.processes
+        process = next((one for one in processes if program is not None and program.is_same(one)), None)
+        if process is not None and is_python(process):
+            self.program_diagnose_wanted.emit(process.pid, program_label(process))
+        else:
+            self.diagnose_wanted.emit()
 
     @Slot(QAction)
     def _on_span(self, action: QAction) -> None:
