@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-#: Bytes read at once. One chunk and its neighbours' edges are all that is held.
-CHUNK_BYTES: Final = 1 << 20
+#: Bytes read at once. One chunk and its neighbours' edges are all that is held; a search through a larger one would
+#: hold Python's lock so long that a window is seen to wait.
+CHUNK_BYTES: Final = 1 << 18
 
 _UTF16: Final = {"le": "utf-16-le", "be": "utf-16-be"}
 _ASCII: Final = rb"[\t\n\r\x1b -~]"
