@@ -48,15 +48,17 @@ class LiveOrigin(QObject):
         self._sampling = Sampling(feed, clock, start=partial(SamplerProcess, scenario=scenario), parent=self)
         self._demand = self._sampling.demand
         self._is_paused = False
-        self._is_hurried = False
+        self._hurried = 0  # samples that are still to come at once
         feed.sample_arrived.connect(self._on_sample)
 
     def start(self) -> None:
         self._sampling.start()
 
     def set_demand(self, demand: Demand) -> None:
-        self._demand = demand
-        if not self._is_hurried:
+        before, self._demand = self._demand, demand
+        if not self._is_paused and _asks_for_more(before, demand):
+            self._hurry(2)  # somebody waits for it; the first may have been under way before
+        elif not self._hurried:
             self._sampling.set_demand(demand)
 
     def pause(self) -> None:
@@ -74,8 +76,7 @@ class LiveOrigin(QObject):
             self.pause()
 
     def refresh(self) -> None:
-        self._is_hurried = True
-        self._sampling.set_demand(dataclasses.replace(self._demand, interval_s=_NOW_S))
+        self._hurry(1)
         self._sampling.resume()
 
     def retranslate(self) -> None:
@@ -87,11 +88,23 @@ class LiveOrigin(QObject):
 
     @Slot()
     def _on_sample(self) -> None:
-        if self._is_hurried:
-            self._is_hurried = False
+        if not self._hurried:
+            return
+        self._hurried -= 1
+        if not self._hurried:
             self._sampling.set_demand(self._demand)
             if self._is_paused:
                 self._sampling.pause()
+
+    def _hurry(self, samples: int) -> None:
+        self._hurried = max(self._hurried, samples)
+        self._sampling.set_demand(dataclasses.replace(self._demand, interval_s=_NOW_S))
+
+
+def _asks_for_more(before: Demand, now: Demand) -> bool:
+    """Whether somebody looks now at what was not read before; a watch reads it soon enough."""
+    kinds = ("details", "processes", "cpu_processes")
+    return not now.pids and any(getattr(now, kind) and not getattr(before, kind) for kind in kinds)
 
 
 def make_live_origin(scenario: str | None, feed: Feed, clock: Clock) -> LiveOrigin:

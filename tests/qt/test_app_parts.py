@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -102,6 +103,28 @@ def test_f5_brings_a_reading_at_low_speed_and_while_paused(feed: Feed, qtbot: Qt
     assert feed.status.state is FeedState.PAUSED
     end = origin.close(5.0)
     assert (end.is_over, end.text) == (True, "")
+    origin.deleteLater()
+
+
+def test_what_a_page_needs_besides_is_read_at_once(feed: Feed, qtbot: QtBot) -> None:
+    def sees_processes() -> bool:
+        return feed.latest is not None and bool(feed.latest.processes)
+
+    origin = LiveOrigin(feed, SystemClock(), "one-gpu-training")
+    settings = Demand(interval_s=3600.0, details=False, processes=False, cpu_processes=False)
+    with qtbot.waitSignal(feed.sample_arrived, timeout=20_000):
+        origin.start()
+    origin.set_demand(settings)
+    origin.refresh()
+    qtbot.waitUntil(lambda: feed.latest is not None and not feed.latest.processes, timeout=5000)
+    origin.pause()
+    origin.set_demand(replace(settings, processes=True))
+    origin.set_demand(settings)
+    origin.resume()
+    assert not sees_processes()
+    origin.set_demand(replace(settings, processes=True))
+    qtbot.waitUntil(sees_processes, timeout=5000)
+    assert origin.close(5.0).is_over
     origin.deleteLater()
 
 
