@@ -27,7 +27,6 @@ from gpumon_gui.system.autostart import Autostart, StartState, this_autostart
 from gpumon_gui.system.single_instance import Request
 from gpumon_gui.system.task_bar import is_task_bar_light
 from gpumon_gui.ui.main_window import MainWindow
-from gpumon_gui.ui.pages.settings import SettingsPage
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.tray.icon import Tray
 from gpumon_gui.ui.tray.mini import MiniMonitor
@@ -35,6 +34,7 @@ from gpumon_gui.ui.widgets.message_bar import Tone
 
 if TYPE_CHECKING:
     from gpumon_gui.bridge.single_instance import Doorman
+    from gpumon_gui.ui.pages.settings import SettingsPage
 
 #: A start with the system may come before the desktop's tray is there.
 TRAY_PATIENCE_MS = 5000
@@ -87,7 +87,7 @@ class Desktop(QObject):
         for key in ("tray.stay", "tray.icon", "tray.mini_on_top"):
             self._apply(key)
         self.mini.set_place(self.settings.values.texts("tray.mini_place"))
-        self._add_row()
+        window.pages.when_made("settings", self._add_row)
         self._doorman = self._open_door()
 
     def start(self, *, hidden: bool, is_plain: bool = False, patience_ms: int = TRAY_PATIENCE_MS) -> None:
@@ -212,12 +212,10 @@ class Desktop(QObject):
     def _on_mini_on_top(self, on: bool) -> None:
         self.settings.set("tray.mini_on_top", on)
 
-    def _add_row(self) -> None:
+    def _add_row(self, page: SettingsPage) -> None:
         """The start with the system is the system's own setting; the page shows it beside ours."""
-        page = self._window.pages.get("settings")
-        if isinstance(page, SettingsPage):
-            option = Option("system.start", Flag(default=False), N_("Start with the system"), section="tray")
-            page.add_flag(option, self._starts_with_system, self._on_row)
+        option = Option("system.start", Flag(default=False), N_("Start with the system"), section="tray")
+        page.add_flag(option, self._starts_with_system, self._on_row)
 
     def _starts_with_system(self) -> bool:
         return self._autostart.state() is StartState.ON

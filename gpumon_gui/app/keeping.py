@@ -8,6 +8,7 @@ shows any history file, and writes nothing.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
@@ -72,15 +73,18 @@ class Keeping(QObject):
     def __init__(self, window: MainWindow, feed: Feed, settings: Settings, arguments: Arguments) -> None:
         super().__init__(window)
         self._settings = settings
-        self.history, why_none = _history(arguments, settings.values)
+        self.history, self._why_none = _history(arguments, settings.values)
         self._window = window
-        window.pages["history"].set_history(self.history, why_none)
-        window.pages["history"].last_hour_wanted.connect(self._on_last_hour)
-        if why_none in (_OF_A_RECORDING, _OF_A_SCENARIO):  # it stays so: no page with nothing but a reason
-            window.hide_page("history", why_none)
+        window.pages.when_made("history", self._use_page)
+        if self._why_none in (_OF_A_RECORDING, _OF_A_SCENARIO):  # it stays so: no page with nothing but a reason
+            window.hide_page("history", self._why_none)
         if self.history is not None and self.history.is_written:
             feed.sample_arrived.connect(self.history.offer)
             settings.changed.connect(self._on_setting)
+
+    def _use_page(self, page: Any) -> None:
+        page.set_history(self.history, self._why_none)
+        page.last_hour_wanted.connect(self._on_last_hour)
 
     def mark_alerts(self, alerts: Alerts) -> None:
         """Alerts leave a mark from now on."""

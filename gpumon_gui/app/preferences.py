@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
@@ -59,11 +60,14 @@ class Preferences(QObject):
         settings.failed.connect(self._on_failed)
         window.chose.connect(self._on_chose)
         window.page_shown.connect(self._on_page)
-        for page in window.pages.values():
-            if hasattr(page, "bind_settings"):
-                page.bind_settings(settings)
-            if hasattr(page, "reset_wanted"):
-                page.reset_wanted.connect(self._on_reset)
+        for name in window.pages:
+            window.pages.when_made(name, self._bind)
+
+    def _bind(self, page: Any) -> None:
+        if hasattr(page, "bind_settings"):
+            page.bind_settings(self.settings)
+        if hasattr(page, "reset_wanted"):
+            page.reset_wanted.connect(self._on_reset)
 
     def apply_to_window(self, page: str | None) -> None:
         """What the window starts with. ``page`` was asked for on the command line."""

@@ -33,6 +33,7 @@ from gpumon_gui.ui import icons
 from gpumon_gui.ui.about import about_box
 from gpumon_gui.ui.origin import Origin
 from gpumon_gui.ui.page_picture import ask_for_picture, write_picture
+from gpumon_gui.ui.page_shelf import PageShelf
 from gpumon_gui.ui.pages.table import PAGES, PageEntry
 from gpumon_gui.ui.theme import L, S, Scheme, Text, Theme
 from gpumon_gui.ui.wanted_readings import WantedReadings
@@ -116,12 +117,7 @@ class MainWindow(QWidget):
         self.stack = QStackedWidget(self)
         self.status = StatusStrip(theme, self)
         self.replay_bar = replay_bar
-        self.pages: dict[str, Any] = {}
-        for entry in PAGES:
-            page = self.pages[entry.name] = entry.make(feed, theme, self)
-            self.stack.addWidget(page)
-            if recorded and hasattr(page, "set_recorded"):
-                page.set_recorded()
+        self.pages = PageShelf((entry.name for entry in PAGES), self._make_page)
 
         self.menus = WindowMenus(self, theme.scheme)
         self.speed_button.set_menu(self.menus.speed)
@@ -289,7 +285,7 @@ class MainWindow(QWidget):
     def close_down(self) -> bool:
         """Stop what the window itself runs, before the origin is closed. False: a worker does not end."""
         self.ticker.stop()
-        ended = [page.close_tasks() for page in self.pages.values() if hasattr(page, "close_tasks")]
+        ended = [page.close_tasks() for page in self.pages.made() if hasattr(page, "close_tasks")]
         ended += [close() for close in self._closers]
         return all(ended)
 
@@ -311,7 +307,7 @@ class MainWindow(QWidget):
         self.message.retranslate()
         if self.replay_bar is not None and hasattr(self.replay_bar, "retranslate"):
             self.replay_bar.retranslate()
-        for page in self.pages.values():
+        for page in self.pages.made():
             page.retranslate()
         self._refresh_frame()
 
@@ -360,6 +356,16 @@ class MainWindow(QWidget):
             self._activate()
 
     # -- construction
+
+    def _make_page(self, name: str) -> Any:
+        page: Any = next(entry for entry in PAGES if entry.name == name).make(self._feed, self._theme, self)
+        self.stack.addWidget(page)
+        if self.replay_bar is not None:
+            put_behind(page, self.replay_bar)
+        if self._is_recorded and hasattr(page, "set_recorded"):
+            page.set_recorded()
+        page.retranslate()
+        return page
 
     def _lay_out(self) -> None:
         tools = self._tools = QHBoxLayout()
@@ -447,7 +453,7 @@ class MainWindow(QWidget):
 
     @Slot()
     def _on_find(self) -> None:
-        page = next((name for name, one in self.pages.items() if hasattr(one, "focus_search")), None)
+        page = next((name for name in self.pages if hasattr(self.pages[name], "focus_search")), None)
         if page is not None:
             if self._page.name != page:
                 self.show_page(page)

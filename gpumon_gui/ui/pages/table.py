@@ -13,11 +13,8 @@ from PySide6.QtWidgets import QWidget
 
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.core.messages import N_
-from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
-from gpumon_gui.ui.pages.history import HistoryPage
 from gpumon_gui.ui.pages.performance import PerformancePage
 from gpumon_gui.ui.pages.processes import ProcessesPage
-from gpumon_gui.ui.pages.settings import SettingsPage
 from gpumon_gui.ui.theme import Theme
 
 
@@ -46,12 +43,31 @@ class PageEntry:
     cpu_processes: bool = False
 
 
+# What is not on show at the start is loaded when it is wanted for the first time.
+def _diagnostics(feed: Feed, theme: Theme, parent: QWidget) -> QWidget:
+    from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
+
+    return DiagnosticsPage(feed, theme, parent)
+
+
+def _history(feed: Feed, theme: Theme, parent: QWidget) -> QWidget:
+    from gpumon_gui.ui.pages.history import HistoryPage
+
+    return HistoryPage(feed, theme, parent)
+
+
+def _settings(feed: Feed, theme: Theme, parent: QWidget) -> QWidget:
+    from gpumon_gui.ui.pages.settings import SettingsPage
+
+    return SettingsPage(feed, theme, parent)
+
+
 PAGES: tuple[PageEntry, ...] = (
     # "The GPU is not called" can only be said by who knows whether a process holds its memory.
     PageEntry("performance", "performance", N_("Performance"), PerformancePage, details=True, processes=True),
     PageEntry("processes", "processes", N_("Processes"), ProcessesPage, processes=True, cpu_processes=True),
     # The wizard offers the programs that run.
-    PageEntry("diagnostics", "report", N_("Diagnostics"), DiagnosticsPage, processes=True, cpu_processes=True),
-    PageEntry("history", "history", N_("History"), HistoryPage),
-    PageEntry("settings", "settings", N_("Settings"), SettingsPage),
+    PageEntry("diagnostics", "report", N_("Diagnostics"), _diagnostics, processes=True, cpu_processes=True),
+    PageEntry("history", "history", N_("History"), _history),
+    PageEntry("settings", "settings", N_("Settings"), _settings),
 )
