@@ -121,7 +121,7 @@ def test_all_are_reset_at_once_and_that_can_be_undone(bench: Bench) -> None:
 def test_every_control_can_be_worked_by_key(bench: Bench) -> None:
     for key, row in bench.page.rows.items():
         control, before = row.control, bench.settings.values.get(key)
-        if not row.isEnabled() or isinstance(control, PathsList):
+        if not control.isEnabled() or isinstance(control, PathsList):
             continue
         control.setFocus()
         step = Qt.Key.Key_Space if isinstance(control, Switch) else Qt.Key.Key_Up
@@ -171,6 +171,25 @@ def test_a_switch_by_mouse_and_by_key_and_what_hangs_on_it(bench: Bench) -> None
     switch.setFocus()
     QTest.keyClick(switch, Qt.Key.Key_Space)
     assert minutes.isEnabled()
+
+
+def test_what_is_of_no_use_here_is_grey_and_says_why_once(bench: Bench) -> None:
+    why = ["There is no tray."]
+    keys = ("tray.stay", "tray.icon")
+    bench.page.add_hindrance(keys, lambda: why[0])
+    first, second = (bench.page.rows[key] for key in keys)
+    assert not first.control.isEnabled()
+    assert not second.control.isEnabled()
+    assert first.help.text() == "There is no tray."
+    assert first.control.accessibleDescription() == "There is no tray."
+    assert second.help.isHidden()
+    bench.settings.set("tray.stay", True)  # the menu of the window
+    assert not first.control.isEnabled()
+    why[0] = ""  # a desktop may get one
+    bench.page.activate()
+    assert first.control.isEnabled()
+    assert second.control.isEnabled()
+    assert first.help.isHidden()
 
 
 def test_a_number_counts_once_it_is_whole(bench: Bench) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QVBoxLayout, QWidget
@@ -39,6 +39,7 @@ class SettingsPage(QWidget):
         self._headings: list[tuple[QLabel, str]] = []
         self._cards: dict[str, QVBoxLayout] = {}
         self._others: dict[str, Callable[[], bool]] = {}
+        self._hindered: dict[str, Callable[[], str]] = {}
         content = Content(_WIDEST, self)
         self._column = content.column
         self._column.setContentsMargins(L, M, L, XL)
@@ -74,6 +75,12 @@ class SettingsPage(QWidget):
         self._others[option.key] = is_on
         return row
 
+    def add_hindrance(self, keys: Iterable[str], why_not: Callable[[], str]) -> None:
+        """These options may be of no use in this window or on this desktop. ``why_not`` is asked whenever the page
+        comes on show; it says why in one line, or nothing."""
+        self._hindered |= dict.fromkeys(keys, why_not)
+        self._allow()
+
     def refresh(self) -> None:
         """Samples change nothing here."""
 
@@ -81,6 +88,7 @@ class SettingsPage(QWidget):
         """The page comes on show."""
         for key, is_on in self._others.items():
             self.rows[key].show_value(is_on())
+        self._allow()
 
     @Slot()
     def retranslate(self) -> None:
@@ -89,6 +97,7 @@ class SettingsPage(QWidget):
             label.setText(_(title))
         for row in self.rows.values():
             row.retranslate()
+        self._allow()
         self.reset_button.set_text(_("Reset to defaults"))
 
     def _add_section(self, section: str, keys: list[str]) -> None:
@@ -114,11 +123,19 @@ class SettingsPage(QWidget):
     def _fill(self, key: str) -> None:
         if self._settings is None or key not in self.rows or key in self._others:
             return
-        values = self._settings.values
-        self.rows[key].show_value(values.get(key))
-        for row in self.rows.values():
-            if row.option.needs == key:
-                row.setEnabled(values.flag(key))
+        self.rows[key].show_value(self._settings.values.get(key))
+        if any(row.option.needs == key for row in self.rows.values()):
+            self._allow()
+
+    def _allow(self) -> None:
+        """What depends on a switch that is off, or on what is not there, is grey."""
+        told: set[str] = set()
+        for key, row in self.rows.items():
+            why_not = self._hindered[key]() if key in self._hindered else ""
+            needs = row.option.needs
+            is_on = not needs or self._settings is None or self._settings.values.flag(needs)
+            row.set_allowed(is_on and not why_not, "" if why_not in told else why_not)  # once, at the first
+            told.add(why_not)
 
     def _allow_reset(self) -> None:
         """Only where something differs."""

@@ -36,8 +36,8 @@ class OptionRow(QWidget):
         self.option = option
         self.label = wrapped(theme, parent=self)
         self.help = wrapped(theme, Text.CAPTION, muted=True, parent=self)
-        self.help.setVisible(bool(option.help))
         self._filling = False
+        self._is_allowed, self._why_not = True, ""
         self.control, self._show, self._texts = self._make(theme)
         self.label.setBuddy(self.control)
         texts = QVBoxLayout()
@@ -60,13 +60,25 @@ class OptionRow(QWidget):
         self._show(value)
         self._filling = False
 
+    def set_allowed(self, on: bool, why_not: str = "") -> None:
+        """Whether it can be changed now. ``why_not``: what stands in the place of its help meanwhile."""
+        self._is_allowed, self._why_not = on, why_not
+        self._tell_help()
+        self.label.setEnabled(on)
+        self.control.setEnabled(on)
+
+    def _tell_help(self) -> None:
+        help_text = _(self.option.help) if self.option.help else ""
+        set_text(self.help, help_text if self._is_allowed else self._why_not or help_text)
+        self.help.setVisible(bool(self.help.text()))
+        self.control.setAccessibleDescription(self.help.text())
+
     @Slot()
     def retranslate(self) -> None:
         """Write every text again."""
         set_text(self.label, _(self.option.label))
-        set_text(self.help, _(self.option.help) if self.option.help else "")
+        self._tell_help()
         self.control.setAccessibleName(title(self.option))  # without the row above it
-        self.control.setAccessibleDescription(self.help.text())
         self._filling = True
         self._texts()
         self._filling = False
