@@ -164,7 +164,11 @@ def test_details_say_who_it_is(page: ProcessesPage, show: Callable[..., None]) -
     page.select(41)
     assert "train it.py" in page.details.field("command")
     assert page.details.field("parents") == "bash ‹ sshd"
-    assert page.details.field("environment") == "ml (PyTorch)"
+    assert page.details.field("environment") == "ml"
+    assert page.details.field("framework") == "PyTorch"
+    show(replace(one, environment=""))
+    assert page.details.field("environment") == ""  # a framework is none
+    assert page.details.field("framework") == "PyTorch"
     assert page.details.field("devices") == "GPU 0: 90 % (Compute 0), 13.0 GB\nGPU 1: 40 %, 12.0 GB"
 
 

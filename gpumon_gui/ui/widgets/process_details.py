@@ -24,6 +24,7 @@ _FIELDS: tuple[tuple[str, str], ...] = (
     ("devices", N_("Devices")),
     ("command", N_("Command line")),
     ("parents", N_("Started by")),
+    ("framework", N_("Framework")),
     ("environment", N_("Environment")),
     ("executable", N_("Executable")),
     ("started", N_("Started")),
@@ -131,8 +132,8 @@ class ProcessDetails(QWidget):
         self._put("devices", "\n".join(self._device_lines(process)))
         self._put("command", command_line(process))
         self._put("parents", " ‹ ".join(process.parents))
-        framework = f" ({process.framework})" if process.framework and process.environment else process.framework
-        self._put("environment", f"{process.environment}{framework}")
+        self._put("framework", process.framework)
+        self._put("environment", process.environment)
         self._put("executable", process.executable)
         started = process.started_utc_s
         self._put("started", "" if started is None else moments.moment(started))
