@@ -150,6 +150,8 @@ class _Run:
     def all(self) -> Document:
         if self._options.machine:
             for probe in PROBES:
+                if probe.of_windows and not is_windows(self._gateway):
+                    continue
                 work = lambda probe=probe: probe.probe(self._gateway, self._cancel)  # noqa: E731
                 finish = lambda found, probe=probe: self._of_machine(probe.id, found)  # noqa: E731
                 self._add(_Task(probe.id, "machine", probe.title, work, finish, _MACHINE_S))

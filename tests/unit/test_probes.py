@@ -51,6 +51,16 @@ def card(address: str, vendor: str, device: str, driver: str = "", **more: str) 
     return files
 
 
+def test_what_only_windows_has_is_no_step_elsewhere() -> None:
+    def steps(platform: str) -> set[str]:
+        told: set[str] = set()
+        collect(FakeGateway(platform), Options(Wanted(everywhere=False)), lambda progress: told.add(progress.title))
+        return told
+
+    assert "Graphics cards in Windows" in steps("win32")
+    assert "Graphics cards in Windows" not in steps("linux")
+
+
 # -- nothing is known of a machine that answers nothing -----------------------------------------------------------
 
 

@@ -23,11 +23,13 @@ from gpumon_gui.diagnosis.probes.base import Probe
 
 @dataclass(frozen=True, slots=True)
 class MachineProbe:
-    """``id`` is the origin of its facts; ``title`` a message id for people who watch."""
+    """``id`` is the origin of its facts; ``title`` a message id for people who watch. ``of_windows``: it has nothing to
+    look at elsewhere."""
 
     id: str
     title: str
     probe: Probe
+    of_windows: bool = False
 
 
 PROBES: tuple[MachineProbe, ...] = (
@@ -35,7 +37,7 @@ PROBES: tuple[MachineProbe, ...] = (
     MachineProbe("host", N_("Processor and memory"), host.probe),
     MachineProbe("nvidia-smi", N_("NVIDIA driver"), nvidia_smi.probe),
     MachineProbe("pci", N_("Graphics cards"), pci_gpus.probe),
-    MachineProbe("registry", N_("Graphics cards in Windows"), windows_gpus.probe),
+    MachineProbe("registry", N_("Graphics cards in Windows"), windows_gpus.probe, of_windows=True),
     MachineProbe("nvidia-driver", N_("Kernel module and driver libraries"), nvidia_driver.probe),
     MachineProbe("toolkit", N_("CUDA toolkits"), toolkit.probe),
     MachineProbe("cudnn", N_("cuDNN"), cudnn.probe),

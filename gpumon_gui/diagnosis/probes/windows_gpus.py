@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from threading import Event
 from typing import Any
 
-from gpumon_gui.diagnosis.gateway import Gateway, RegistryKey, is_windows
-from gpumon_gui.diagnosis.probes.base import NOTHING, Found, known
+from gpumon_gui.diagnosis.gateway import Gateway, RegistryKey
+from gpumon_gui.diagnosis.probes.base import Found, known
 
 _CONTROL = r"HKLM\SYSTEM\CurrentControlSet"
 _DISPLAY = "{4d36e968-e325-11ce-bfc1-08002be10318}"
@@ -22,8 +22,6 @@ _DISABLED = 0x1  # CONFIGFLAG_DISABLED, regstr.h
 
 def probe(gateway: Gateway, _cancel: Event) -> Found:
     """``gpus``, and ``driver.version`` of NVIDIA's."""
-    if not is_windows(gateway):
-        return NOTHING
     gpus: list[dict[str, Any]] = []
     facts: dict[str, Any] = {}
     for device in _subkeys(gateway, rf"{_CONTROL}\Enum\PCI"):
