@@ -33,6 +33,8 @@ _WORDS = {
 ROWS = 5
 #: Below this width four columns of text are too narrow to read.
 _NARROW = 680
+#: How much more of a wide page the sentences take than the figures beside them.
+_TEXT = 7
 
 
 class IndicatorTable(Card):
@@ -47,7 +49,7 @@ class IndicatorTable(Card):
         grid.setContentsMargins(M, M, M, M)
         grid.setHorizontalSpacing(L)
         grid.setVerticalSpacing(M)
-        for column, (head, stretch) in enumerate(zip(self._heads, (2, 2, 6, 8), strict=True)):
+        for column, (head, stretch) in enumerate(zip(self._heads, (1, 1, _TEXT, _TEXT), strict=True)):
             grid.addWidget(head, 0, column + 1)
             grid.setColumnStretch(column + 1, stretch)
         strong, body = QFontMetrics(theme.font(Text.STRONG)), QFontMetrics(theme.font(Text.BODY))
@@ -73,7 +75,7 @@ class IndicatorTable(Card):
         if narrow != self._narrow:
             self._narrow = narrow
             self._heads[2].setVisible(not narrow)
-            self._grid.setColumnStretch(3, 0 if narrow else 6)
+            self._grid.setColumnStretch(3, 0 if narrow else _TEXT)
             for row in self._rows:
                 row.set_narrow(narrow)
 

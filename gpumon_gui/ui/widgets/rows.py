@@ -4,9 +4,10 @@ Must not know: what the rows are."""
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import RADIUS, XS, S, Text, Theme
 from gpumon_gui.ui.widgets.ticks import TICK, paint_tick
@@ -70,6 +71,4 @@ def paint_row(painter: QPainter, shown: QStyleOptionViewItem, theme: Theme) -> N
         painter.setBrush(QColor(colours.selected if is_chosen else colours.hover))
         painter.drawRoundedRect(row, RADIUS - 2, RADIUS - 2)
     if state & QStyle.StateFlag.State_HasFocus and state & QStyle.StateFlag.State_KeyboardFocusChange:
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.setPen(QPen(QColor(colours.text), 1.4))
-        painter.drawRoundedRect(row.adjusted(0.5, 0.5, -0.5, -0.5), RADIUS - 2, RADIUS - 2)
+        paint_ring(painter, row.adjusted(0.5, 0.5, -0.5, -0.5), colours, RADIUS - 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollBar, QSizePolicy, QVBoxLayout, QWidget
@@ -55,7 +57,24 @@ class Section(QWidget):
             self._heading.setText(text)
 
 
+#: Between a figure and its unit: no line ends there.
+_BEFORE_UNIT = re.compile(
+    r"(?<=\d) (?=(?:%|°[CF]|W|[KMGT]?B(?:/s)?|MHz|ms|s|min|h|秒|毫秒|分钟|小时|天)(?!\w))", re.ASCII
+)
+
+
 class _Sentence(QLabel):
+    def __init__(self, parent: QWidget | None) -> None:
+        super().__init__(parent)
+        self._text = ""
+
+    def text(self) -> str:
+        return self._text
+
+    def setText(self, text: str) -> None:
+        self._text = text
+        super().setText(_BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text))
+
     def minimumSizeHint(self) -> QSize:
         # A wrapping label otherwise asks for the height it would need when very narrow.
         return QSize(1, self.fontMetrics().height())
