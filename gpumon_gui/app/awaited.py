@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import psutil
 from PySide6.QtCore import QObject, Signal, Slot
 
 from gpumon_gui.bridge.feed import Feed
@@ -71,6 +70,8 @@ class Awaited(QObject):
 
 
 def _exists(pid: int) -> bool:
+    import psutil  # only here: the sampler reads the processes
+
     try:
         return bool(psutil.pid_exists(pid))
     except OverflowError:  # more than Linux can number

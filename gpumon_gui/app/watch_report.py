@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QStandardPaths, Slot
 
@@ -12,17 +12,20 @@ from gpumon_gui.bridge.diagnosis_files import DiagnosisFiles, Saved
 from gpumon_gui.bridge.watching import Watched
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
-from gpumon_gui.diagnosis.ask import Ask, Result
-from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
-from gpumon_gui.diagnosis.report.saving import FORMATS
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.message_bar import Tone
 from gpumon_gui.ui.widgets.questions import file_dialog
 
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.ask import Result
+    from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
+
 
 def result_of(watched: Watched, verdict: Verdict) -> Result:
     """What is known now, in the form that reports are made from."""
+    from gpumon_gui.diagnosis.ask import Ask, Result  # only for who saves a report
+
     facts: dict[str, Any] = {
         "mode": "pid",
         "pid": watched.program.pid,
@@ -63,6 +66,8 @@ class WatchReport(QObject):
         """Ask where to save the report on what is known of a program at this moment."""
         if watched.verdict is None:
             return
+        from gpumon_gui.diagnosis.report.saving import FORMATS
+
         self._result = result_of(watched, watched.verdict)
         folder = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation) or "."
         name = f"gpumon-watch-{watched.program.pid}{FORMATS[0]}"
@@ -76,6 +81,8 @@ class WatchReport(QObject):
     def save_as(self, name: str) -> None:
         """Write it, in the form that the name ends in; else in the first one."""
         if self._result is not None:
+            from gpumon_gui.diagnosis.report.saving import FORMATS
+
             self._files.save(self._result, Path(name), FORMATS)
 
     @Slot(object)

@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
@@ -22,7 +22,9 @@ from gpumon_gui.bridge.mailbox import Mailbox
 from gpumon_gui.bridge.worker import LoopThread, Worker, assert_gui_thread
 from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample
 from gpumon_gui.diagnosis.behaviour.energy import Energy
-from gpumon_gui.diagnosis.behaviour.watcher import Verdict, Watcher
+
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.behaviour.watcher import Verdict, Watcher
 
 _log = logging.getLogger("gpumon.watch")
 
@@ -128,6 +130,8 @@ class _Followed:
         elif self._was_listed:  # what the GPU does without it says nothing of it
             return self._end(sample)
         if self._watcher is None:
+            from gpumon_gui.diagnosis.behaviour.watcher import Watcher  # brings all rules: only who watches needs it
+
             started = self.program.started_utc_s
             self._watcher = Watcher(self.program.pid, self._given(sample), started_utc_s=started)
             self._first_s = self.judged_s = sample.monotonic_s

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 import sqlite3
 import struct
 import zlib
@@ -60,7 +59,7 @@ class HistoryStore:
     def __init__(self, path: Path) -> None:
         """Open the file, make it where there is none, and pack what a killed program left. Raises OutputFailed."""
         self.path = path
-        self._session = secrets.randbits(62)
+        self._session = int.from_bytes(os.urandom(8)) >> 2
         self._connection = _opened(path)
         self._devices: dict[tuple[str, str], int] = {}
         try:

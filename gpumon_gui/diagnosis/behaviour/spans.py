@@ -19,6 +19,8 @@ from gpumon_gui.diagnosis.finding import Finding
 
 #: The code of the span that is no finding: the part of the window that was judged.
 STEADY: Final = ""
+#: A verdict may be called stable after so much of the steady part: eight times what NVML's figures look back at most.
+ENOUGH_S: Final = 8.0
 #: Breaks up to so long do not part a span: NVML's figures look back up to a second.
 _JOIN_S: Final = 1.0
 #: A chart that has more marks shows nothing.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import sys
 from collections.abc import Callable
 
@@ -14,6 +13,7 @@ from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.ticker import Ticker
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.tips import escaped
 from gpumon_gui.ui.tray.meter import Meter, marked_icon, meter_icon
 from gpumon_gui.ui.tray.mini import MiniMonitor
 from gpumon_gui.ui.tray.reading import meter_of, words_of
@@ -116,7 +116,7 @@ class Tray(QObject):
         a click on it leads to (:attr:`told_about`)."""
         self.told_about = about
         # The freedesktop notification server reads HTML in the body; Windows does not.
-        safe = text if sys.platform == "win32" else html.escape(text, quote=False)
+        safe = text if sys.platform == "win32" else escaped(text)
         self.icon.showMessage(title, safe, self._window.windowIcon())
 
     @Slot()

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QDialog, QLabel, QVBoxLayout, QWidget
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report.words import HELP
 from gpumon_gui.diagnosis.rule import Rule
-from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui.theme import XL, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.fields import Framed
@@ -74,6 +73,8 @@ class HelpPage(QWidget):
 
     def show_rule(self, code: str, title: Callable[[], str] = str) -> None:
         """Show the page of a code under the finding's title (in the language on show); KeyError for an unknown one."""
+        from gpumon_gui.diagnosis.rules.table import RULES  # loaded with the verdict that is asked about
+
         self._title_of = title
         self._rule = {rule.code: rule for rule in RULES}[code]
         self.retranslate()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QKeyEvent, QPainter, QPaintEvent, QWheelEvent
@@ -25,9 +26,8 @@ from PySide6.QtWidgets import (
 from gpumon_gui.bridge.watching import Program, Watched
 from gpumon_gui.core.formatters import took
 from gpumon_gui.core.messages import _, ngettext
-from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Verdict
+from gpumon_gui.diagnosis.behaviour.spans import ENOUGH_S
 from gpumon_gui.diagnosis.finding import Finding
-from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.theme import XS, L, M, S, Text, Theme
@@ -43,8 +43,10 @@ from gpumon_gui.ui.widgets.spoken_card import SpokenCard
 from gpumon_gui.ui.widgets.tab_order import put_behind
 from gpumon_gui.ui.widgets.text import FixedLabel
 
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.behaviour.watcher import Verdict
+
 Key = tuple[str, str]
-_RULES = {rule.code: rule for rule in RULES}
 #: Newest verdicts that are listed; more have passed by than anybody reads.
 _MOST_TURNS = 30
 _SCROLLS = {
@@ -413,7 +415,7 @@ class WatchPanel(QWidget):
     def _show_not_evaluated(self, verdict: Verdict | None) -> None:
         is_over = verdict is not None and watch_texts.has_said(verdict)  # before, everything is still open
         entries = verdict.behaviour.diagnosis.not_evaluated if verdict is not None and is_over else ()
-        texts = dict.fromkeys(watch_texts.not_evaluated(one, _RULES) for one in entries)
+        texts = dict.fromkeys(watch_texts.not_evaluated(one) for one in entries)
         count = ngettext("{count} cause could not be judged", "{count} causes could not be judged", len(texts))
         self.not_evaluated.say(count.format(count=len(texts)), list(texts))
 

@@ -4,6 +4,8 @@ Must not know: what is in either.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QScrollArea, QSplitter, QSplitterHandle, QWidget
@@ -11,7 +13,9 @@ from PySide6.QtWidgets import QScrollArea, QSplitter, QSplitterHandle, QWidget
 from gpumon_gui.ui.charts.chart_grid import ChartGrid
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.section import Banner
-from gpumon_gui.ui.widgets.watch_panel import WatchPanel
+
+if TYPE_CHECKING:
+    from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 
 #: From this width on charts and panel fit beside each other: the window as it begins is as wide.
 WIDE = 760
@@ -70,6 +74,8 @@ class WatchSplit(QSplitter):
     def make_panel(self) -> WatchPanel:
         """The panel, hidden at first; made when it is needed for the first time."""
         if self.panel is None:
+            from gpumon_gui.ui.widgets.watch_panel import WatchPanel  # only for who watches
+
             self.panel = WatchPanel(self._theme, self)
             self.panel.hide()
             self.addWidget(self.panel)

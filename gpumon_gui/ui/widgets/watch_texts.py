@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from gpumon_gui.bridge.watching import Program, Watched
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import took
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.behaviour.spans import STEADY
-from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict, does_little
 from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated
-from gpumon_gui.diagnosis.report import fact_words, words
-from gpumon_gui.diagnosis.rule import Rule
+from gpumon_gui.diagnosis.report import words
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.charts.bands import Band, BandStyle
 from gpumon_gui.ui.widgets.finding_block import MARK, Line, Shown
+
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
 
 _WH = 3600.0
 NOTHING = N_("Nothing that was looked for holds the GPU back.")
@@ -49,6 +50,8 @@ def turn_sentence(turn: Turn) -> str:
 
 def _is_idle(verdict: Verdict) -> bool:
     """Of now; while a change passes, the facts are a mixture, and what was said before counts."""
+    from gpumon_gui.diagnosis.behaviour.watcher import does_little  # who has a verdict has loaded it
+
     if verdict.stable or not verdict.history:
         return does_little(verdict.behaviour.document.facts["jobs"])
     return verdict.history[-1].is_idle
@@ -133,6 +136,8 @@ def ending(watched: Watched) -> str:
 
 def shown(finding: Finding) -> Shown:
     """What is shown of a finding."""
+    from gpumon_gui.diagnosis.report import fact_words  # half a megabyte of words: only for who has a finding
+
     return Shown(
         finding.code,
         finding.subject,
@@ -145,6 +150,8 @@ def shown(finding: Finding) -> Shown:
 
 def _source(one: Evidence) -> str:
     """``nvidia-smi · 14:03:22 – 14:03:52``."""
+    from gpumon_gui.diagnosis.report import fact_words
+
     parts = [printable(fact_words.place({"source": one.origin.source}))]
     if one.start_utc_s is not None and one.end_utc_s is not None:
         parts.append(f"{moments.clock(one.start_utc_s)} – {moments.clock(one.end_utc_s)}")
@@ -153,9 +160,12 @@ def _source(one: Evidence) -> str:
     return " · ".join(parts)
 
 
-def not_evaluated(entry: NotEvaluated, rules: Mapping[str, Rule]) -> str:
+def not_evaluated(entry: NotEvaluated) -> str:
     """What could not be judged, and of what too little is known."""
-    rule = rules.get(entry.code)
+    from gpumon_gui.diagnosis.report import fact_words
+    from gpumon_gui.diagnosis.rules.table import RULES  # loaded with the verdict
+
+    rule = next((rule for rule in RULES if rule.code == entry.code), None)
     what = _(rule.help.what) if rule is not None else entry.code
     missing = _(", ").join(dict.fromkeys(fact_words.label(path) for path in entry.missing))
     return _("{what} Not known: {missing}.").format(what=what, missing=missing)
