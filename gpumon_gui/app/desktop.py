@@ -216,6 +216,10 @@ class Desktop(QObject):
         """The start with the system is the system's own setting; the page shows it beside ours."""
         option = Option("system.start", Flag(default=False), N_("Start with the system"), section="tray")
         page.add_flag(option, self._starts_with_system, self._on_row)
+        page.add_hindrance(("tray.stay", "tray.icon"), self._why_no_tray)
+
+    def _why_no_tray(self) -> str:
+        return "" if self.tray.is_shown else _("This desktop has no tray.")
 
     def _starts_with_system(self) -> bool:
         return self._autostart.state() is StartState.ON
@@ -233,6 +237,7 @@ class Desktop(QObject):
             self.tray.show()
         self.mini_option.setChecked(self.mini.isVisible())
         self.stay.setEnabled(self.tray.is_shown)
+        self.stay.setToolTip(self._why_no_tray())
         self.with_system.setChecked(self._autostart.state() is StartState.ON)
 
     @Slot(bool)

@@ -19,12 +19,13 @@ from gpumon_gui.bridge.history import History
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.errors import GpumonError
-from gpumon_gui.core.messages import N_
+from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
 from gpumon_gui.history.marker import Marker, MarkerKind
 from gpumon_gui.history.retention import HistoryOptions
 from gpumon_gui.history.schema import DAY_S, HOUR_S
 from gpumon_gui.history.store import NAME
+from gpumon_gui.settings.catalogue import BY_KEY
 from gpumon_gui.settings.values import Values
 from gpumon_gui.system.paths import folders
 from gpumon_gui.ui.main_window import MainWindow
@@ -76,6 +77,7 @@ class Keeping(QObject):
         self.history, self._why_none = _history(arguments, settings.values)
         self._window = window
         window.pages.when_made("history", self._use_page)
+        window.pages.when_made("settings", self._explain)
         if self._why_none in (_OF_A_RECORDING, _OF_A_SCENARIO):  # it stays so: no page with nothing but a reason
             window.hide_page("history", self._why_none)
         if self.history is not None and self.history.is_written:
@@ -85,6 +87,11 @@ class Keeping(QObject):
     def _use_page(self, page: Any) -> None:
         page.set_history(self.history, self._why_none)
         page.last_hour_wanted.connect(self._on_last_hour)
+
+    def _explain(self, page: Any) -> None:
+        """What is set for a history that is not kept here does nothing."""
+        if self._why_none in (_OF_A_RECORDING, _OF_A_SCENARIO, _NO_HOME):
+            page.add_hindrance((key for key in BY_KEY if key.startswith("history.")), lambda: _(self._why_none))
 
     def mark_alerts(self, alerts: Alerts) -> None:
         """Alerts leave a mark from now on."""

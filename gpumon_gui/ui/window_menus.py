@@ -82,6 +82,7 @@ class WindowMenus(QObject):
         super().__init__(window)
         self._texts: list[tuple[Callable[[str], Any], str]] = []
         self.speed, self.more = QMenu(window), QMenu(window)
+        self.more.setToolTipsVisible(True)  # why an entry is grey
         self.speeds = Choices(self.speed, [(name, label) for name, label, _seconds in SPEEDS], "normal")
         theme_menu, language_menu = self.more.addMenu(""), self.more.addMenu("")
         self.schemes = Choices(theme_menu, SCHEMES, scheme)

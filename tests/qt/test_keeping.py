@@ -128,6 +128,9 @@ def test_what_is_not_of_this_machine_has_no_history(
     assert (window.page, window.message.text) == ("performance", "")
     window.show_page("history")  # as the command line may ask
     assert window.message.text.startswith(f"History: {said}")
+    rows = window.pages["settings"].rows
+    assert rows["history.on"].help.text().startswith(said)
+    assert not rows["history.most_gigabytes"].control.isEnabled()
     feed.push(make_sample(1))
     assert keeping.close(5.0)
     assert not data.exists()

@@ -455,6 +455,10 @@ def test_without_a_tray_the_window_comes_and_says_why(
     assert window.message.text == "This desktop has no tray, so GPUMon shows its window."
     window.options_shown.emit()
     assert not desktop.stay.isEnabled()
+    assert desktop.stay.toolTip() == "This desktop has no tray."
+    rows = window.pages["settings"].rows
+    assert rows["tray.stay"].help.text() == "This desktop has no tray."
+    assert not rows["tray.stay"].control.isEnabled()
     with qtbot.waitSignal(window.closing):
         window.close()
 
