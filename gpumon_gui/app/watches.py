@@ -158,6 +158,9 @@ class Watches(QObject):
     @Slot(object)
     def _on_finding(self, chosen: object) -> None:
         """Show where it is to be seen, however long ago it began."""
+        panel = self.panel
+        if chosen is not None and panel is not None and panel.current is not None:
+            self._show_devices_of(panel.current)
         self._mark()
         starts = [band.start_utc_s for band in self._performance.bands if band.style is BandStyle.CHOSEN]
         if chosen is not None and starts:
@@ -174,11 +177,15 @@ class Watches(QObject):
 
     @Slot(object)
     def _on_chosen(self, program: Program) -> None:
+        self._show_devices_of(program)
+        self._on_status()
+        self._mark()
+
+    def _show_devices_of(self, program: Program) -> None:
+        """One of them, if none is on show."""
         state = self.watching.state(program)
         if state is not None and state.devices and self._performance.selected() not in state.devices:
             self._performance.select(state.devices[0])
-        self._on_status()
-        self._mark()
 
     @Slot()
     def _on_pids(self) -> None:

@@ -25,7 +25,7 @@ from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.bridge.watching import CAPACITY, MOST, Program, Watched, WatchWorker, can_be_watched
 from gpumon_gui.core import messages
-from gpumon_gui.core.model import ProcessPresence, ProcessSample, Sample
+from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample
 from gpumon_gui.diagnosis.behaviour.watcher import Turn, Watcher
 from gpumon_gui.diagnosis.finding import Confidence, Finding, Severity
 from gpumon_gui.history.marker import Marker, MarkerKind
@@ -582,6 +582,42 @@ def test_a_chosen_finding_is_marked_instead(watches: Watches, see: Callable[[Seq
     bands = watches._performance.bands
     assert not [band for band in bands if band.style is BandStyle.CHOSEN]
     assert [band for band in bands if band.style is BandStyle.FINDING]
+
+
+@pytest.mark.parametrize("scheme", [Scheme.LIGHT, Scheme.DARK])
+@pytest.mark.parametrize("by_keyboard", [False, True])
+def test_the_evidence_leads_to_its_part_of_the_charts(
+    watches: Watches,
+    window: MainWindow,
+    see: Callable[[Sequence[Sample]], None],
+    scheme: Scheme,
+    by_keyboard: bool,
+) -> None:
+    window.set_scheme(scheme)
+    watches.watch(program_of(LOADING[0]))
+    see(LOADING)
+    panel, page = panel_of(watches), window.pages["performance"]
+    page.refresh()
+    settle()
+    page._scroll.verticalScrollBar().setValue(200)
+    page._selected = DeviceKey("another")
+    chart = page.engines.charts[0]
+    before = chart.grab().toImage()
+    if by_keyboard:
+        panel.block.evidence.setFocus(Qt.FocusReason.TabFocusReason)
+        QTest.keyClick(panel.block.evidence, Qt.Key.Key_Tab)
+        QTest.keyClick(panel.show_button, Qt.Key.Key_Return)
+        assert panel.show_button.hasFocus()
+    else:
+        QTest.mouseClick(panel.show_button, Qt.MouseButton.LeftButton)
+    assert page.selected() == KEY
+    assert page._scroll.verticalScrollBar().value() == 0
+    (chosen,) = [band for band in chart.bands if band.style is BandStyle.CHOSEN]
+    assert chosen.text.startswith("The GPU waits for data")
+    assert chart.grab().toImage() != before
+    see([replace(sample, monotonic_s=sample.monotonic_s + 30.0, utc_s=sample.utc_s + 30.0) for sample in LOADING[:10]])
+    page.refresh()
+    assert [band.text for band in page.bands if band.style is BandStyle.CHOSEN]  # it goes on with the verdict
 
 
 def test_a_finding_that_began_long_ago_makes_the_axis_longer(watches: Watches, window: MainWindow, feed: Feed) -> None:

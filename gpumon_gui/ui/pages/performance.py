@@ -221,7 +221,8 @@ class PerformancePage(QWidget):
         return self._bands
 
     def reach(self, utc_s: float) -> None:
-        """Make the time axis long enough for a moment."""
+        """Show the charts, with a time axis that is long enough for a moment."""
+        self._scroll.verticalScrollBar().setValue(0)
         sample = self._feed.latest
         ago_s = 0.0 if sample is None else sample.utc_s - utc_s
         if ago_s > self._span_s:

@@ -104,6 +104,10 @@ class FindingBlock(QWidget):
         column.addLayout(self.buttons)
         self.retranslate()
 
+    def add_below_evidence(self, widget: QWidget) -> None:
+        """Something that leads on from the evidence."""
+        self._boxes[0].addWidget(widget, 0, Qt.AlignmentFlag.AlignLeft)
+
     @property
     def text(self) -> str:
         """Everything it says, as lines of plain text."""

@@ -158,6 +158,10 @@ class _Other(Fold):
         self.opened.emit(self.finding if on else None)
 
 
+def _key(finding: Finding) -> Key:
+    return finding.code, finding.subject
+
+
 class WatchPanel(QWidget):
     """The watched programs, one of them in full. Lives in the GUI thread.
 
@@ -201,6 +205,9 @@ class WatchPanel(QWidget):
 
         self.block = FindingBlock(theme)
         self.block.help_wanted.connect(self._on_help)
+        self.show_button = FlatButton(theme, "performance", "", framed=True)
+        self.show_button.clicked.connect(self._on_show)
+        self.block.add_below_evidence(self.show_button)
         self._others: list[_Other] = []
         self._others_head = wrapped(theme, Text.STRONG)
         self._others_box = QVBoxLayout()
@@ -346,6 +353,7 @@ class WatchPanel(QWidget):
         self.fold_button.set_icon_name("expand" if self.is_folded else "collapse")
         self.fold_button.setToolTip(fold)
         self.fold_button.setAccessibleName(fold)
+        self.show_button.set_text(_("Show on the charts"))
         self.report_button.setToolTip(_("Save report"))
         self.report_button.setAccessibleName(_("Save report"))
         self.choice.setAccessibleName(_("Watched program"))
@@ -362,8 +370,9 @@ class WatchPanel(QWidget):
         self.report_button.setEnabled(watch_texts.has_said(verdict))
         finding = watch_texts.said(verdict) if verdict is not None and watch_texts.has_said(verdict) else None
         self.block.setVisible(finding is not None)
-        if finding is not None:
+        if finding is not None and verdict is not None:
             self.block.show_finding(watch_texts.shown(finding))
+            self.show_button.setVisible(_key(finding) in {(span.code, span.subject) for span in verdict.spans})
         self._show_others(verdict, finding)
         self._show_turns(verdict)
         self._show_not_evaluated(verdict)
@@ -441,13 +450,22 @@ class WatchPanel(QWidget):
             self._chosen = key
             self.finding_chosen.emit(key)
 
+    @Slot()
+    def _on_show(self) -> None:
+        """Mark the verdict's own part, again if need be: the charts may show something else by now."""
+        verdict = None if (watched := self.watched()) is None else watched.verdict
+        finding = None if verdict is None else watch_texts.said(verdict)
+        if finding is not None:
+            self._chosen = _key(finding)
+            self.finding_chosen.emit(self._chosen)
+
     @Slot(object)
     def _on_other(self, finding: Finding | None) -> None:
         if finding is not None:
             for other in self._others:  # one at a time: its part is the one that is marked
                 if other.finding is not finding and other.is_open:
                     other.set_open(False)
-        self._mark(None if finding is None else (finding.code, finding.subject))
+        self._mark(None if finding is None else _key(finding))
 
     @Slot(str)
     def _on_help(self, code: str) -> None:
