@@ -115,10 +115,9 @@ def make_live_origin(scenario: str | None, feed: Feed, clock: Clock) -> LiveOrig
 
 
 def _check_scenario(name: str) -> None:
-    from gpumon_gui.telemetry.synthetic.scenario import UnknownScenario  # only loaded when asked for
-    from gpumon_gui.telemetry.synthetic.table import find_scenario
+    from gpumon_gui.telemetry.synthetic.names import UnknownScenario, check_name  # only loaded when asked for
 
     try:
-        find_scenario(name)
+        check_name(name)
     except UnknownScenario as error:
         raise WrongUsage(str(error)) from error

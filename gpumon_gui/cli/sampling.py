@@ -34,12 +34,11 @@ def check_scenario(name: str | None) -> None:
     """Refuse an unknown scenario before a process is started for it. Raises GpumonError."""
     if name is None:
         return
-    from gpumon_gui.telemetry.synthetic.table import SCENARIOS  # only loaded when asked for
+    from gpumon_gui.telemetry.synthetic.names import NAMES  # only loaded when asked for
 
-    names = [scenario.name for scenario in SCENARIOS]
-    if name not in names:
+    if name not in NAMES:
         message = _("there is no scenario “{name}”. There are: {names}")
-        raise GpumonError(message.format(name=name, names=", ".join(names)))
+        raise GpumonError(message.format(name=name, names=", ".join(NAMES)))
 
 
 @contextmanager

@@ -22,7 +22,8 @@ from gpumon_gui.telemetry.process import SamplerProcess
 from gpumon_gui.telemetry.sampler import Sampler
 from gpumon_gui.telemetry.supervisor import Limits, SampleReady, SamplerState, Supervisor
 from gpumon_gui.telemetry.synthetic import scenarios
-from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario, UnknownScenario
+from gpumon_gui.telemetry.synthetic.names import NAMES, UnknownScenario
+from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario
 from gpumon_gui.telemetry.synthetic.table import SCENARIOS, build_machine, build_scenario, find_scenario
 from gpumon_gui.telemetry.table import build_sampler
 from tests.unit.seen import lines
@@ -347,6 +348,7 @@ def test_every_row_about_readings_has_a_scenario() -> None:
 def test_names_are_unique_and_every_file_is_listed() -> None:
     names = [scenario.name for scenario in SCENARIOS]
     assert len(set(names)) == len(names)
+    assert tuple(names) == NAMES
     files = {path.stem for path in Path(scenarios.__file__).parent.glob("*.py")} - {"__init__"}
     assert files == {str(scenario.build.__module__).rpartition(".")[2] for scenario in SCENARIOS}
 

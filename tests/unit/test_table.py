@@ -9,7 +9,7 @@ import pytest
 
 from gpumon_gui.core.clock import FakeClock
 from gpumon_gui.core.model import Demand
-from gpumon_gui.telemetry.synthetic.scenario import UnknownScenario
+from gpumon_gui.telemetry.synthetic.names import UnknownScenario
 from gpumon_gui.telemetry.table import SOURCES, build_sampler
 
 

@@ -19,6 +19,7 @@ from gpumon_gui.telemetry.nvml.bus import Bus
 from gpumon_gui.telemetry.nvml.library import Library
 from gpumon_gui.telemetry.nvml.source import NvmlSource
 from gpumon_gui.telemetry.synthetic.host import SyntheticHost
+from gpumon_gui.telemetry.synthetic.names import UnknownScenario
 from gpumon_gui.telemetry.synthetic.nvml_library import Driver, NvmlStandIn
 
 
@@ -50,10 +51,6 @@ class Scenario:
     never: tuple[str, ...] = ()
     watch_s: float = 4.0
     deadly: bool = False
-
-
-class UnknownScenario(ValueError):  # noqa: N818 - reads as a statement
-    """There is no scenario of that name. The message lists those that exist."""
 
 
 class Tree:

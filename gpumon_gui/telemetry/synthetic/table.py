@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from gpumon_gui.core.clock import Clock
-from gpumon_gui.core.messages import _
 from gpumon_gui.telemetry.base import Source
 from gpumon_gui.telemetry.synthetic.host import SyntheticHost
-from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario, UnknownScenario
+from gpumon_gui.telemetry.synthetic.names import check_name
+from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario
 from gpumon_gui.telemetry.synthetic.scenarios import drivers, healthy, lost, processes, stuck, systems, values
 
 SCENARIOS: tuple[Scenario, ...] = (
@@ -22,11 +22,8 @@ SCENARIOS: tuple[Scenario, ...] = (
 
 def find_scenario(name: str) -> Scenario:
     """The scenario of that name. Raises UnknownScenario with the names that exist."""
-    for scenario in SCENARIOS:
-        if scenario.name == name:
-            return scenario
-    names = ", ".join(sorted(scenario.name for scenario in SCENARIOS))
-    raise UnknownScenario(_("There is no scenario “{name}”. Known: {names}").format(name=name, names=names))
+    check_name(name)
+    return next(scenario for scenario in SCENARIOS if scenario.name == name)
 
 
 def build_machine(name: str, clock: Clock) -> Machine:
