@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A report as it would be written, redacted: ``text`` for the eye (of HTML it is the Markdown), and what was
-    hidden: kind, word, what stands there instead, how often."""
+    """A report as it would be written, redacted: ``text`` (or why there is none), and what was hidden: kind, word, what
+    stands there instead, how often."""
 
     result: Result
     suffix: str
@@ -139,7 +139,7 @@ class _Clerk(Worker):
         assert task.result is not None
         replaced = Replaced()
         made = _made(task.result, task.private, replaced)
-        text = saving.content(made, ".md" if task.suffix == ".html" else task.suffix)
+        text = saving.content(made, task.suffix)
         words = tuple((kind.value, word, instead, count) for (kind, word, instead), count in replaced.counts.items())
         self.previewed.emit(Preview(task.result, task.suffix, text, words))
 

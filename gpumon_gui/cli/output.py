@@ -50,7 +50,9 @@ def hand_out(
     if file is not None:
         try:
             save(file, report(document, diagnosis, RULES, now, Private.of_this_machine()))
-            written = _("The report is in {file}. Your name, home folder and addresses are replaced in it.")
+            written = _(
+                "The report is in {file}. Names of people and computers, addresses and folders are replaced in it."
+            )
             say(written.format(file=shown(file)))
         except GpumonError as error:
             trouble = trouble or error

@@ -1,13 +1,13 @@
 """Knows: how words that name a person, a machine or a card are taken out of a text. Must not know: what the text is.
 
 Replaced are user names (in any script), home folders (also those of others), the host's name, IP addresses, serial
-numbers, ids of devices, and secrets in variables. Numbers that mean something (versions, sizes) stay.
+numbers, ids of devices, and secrets in variables. Numbers that mean something (versions, sizes) stay. What is passed on
+to read goes through :mod:`gpumon_gui.core.redactor`, which finds more.
 """
 
 from __future__ import annotations
 
 import getpass
-import hashlib
 import re
 import socket
 import unicodedata
@@ -24,12 +24,23 @@ HOME = "~"
 
 # The folder of any account: /home/NAME, /Users/NAME, C:\Users\NAME. The name ends at the next separator.
 _HOMES = re.compile(r"(?i)((?:[a-z]:)?[\\/]+(?:home|users|用户)[\\/]+)[^\\/:;\"'\0]+")
-_IPV4 = re.compile(r"(?<![\w.])(?!127\.)(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
-_IPV6 = re.compile(r"(?i)(?<![\w:.])(?:[0-9a-f]{1,4}:){3,7}(?::?[0-9a-f]{1,4}){1,5}(?![\w:.])")
-_SECRET = re.compile(
-    r"(?i)(\b(?:\w+_)?(?:token|secret|password|passwd|api_?key|access_?key|credential)s?(?:_\w+)?\s*(?:=(?!=)|:)\s*)"
-    r"[^\s,;\"']+"
+_IPV4 = re.compile(r"(?<![\w.-])(?<![=<>!~]=)(?!127\.)(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
+#: Before these four numbers are a version.
+_VERSION = re.compile(r"(?i)(?:version|driver|cudnn|cublas|cufft|nccl|cuda|tensorrt)\W{0,3}$")
+_IPV6 = re.compile(
+    r"(?i)(?<![\w:.])(?:(?:[0-9a-f]{1,4}:){3,7}(?::?[0-9a-f]{1,4}){1,5}|"
+    r"(?:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3})(?::[0-9a-f]{1,4}){0,6}::(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{0,4})(?![\w:.])"
 )
+_ASSIGNED = re.compile(r"(\b\w++[\"']?\s{0,20}(?:=(?!=)|:)\s{0,20}[\"']?)([^\s,;\"']+)")
+_SECRET = re.compile(
+    r"(?i)(?:^|_)(?:token|secret|password|passwd|pwd|api_?key|access_?key|private_?key|credential)s?(?:_|\W|$)"
+)
+#: Tokens that are words of a language model, or counted.
+_NO_SECRET = re.compile(
+    r"(?i)(?:tokens|(?:pad|eos|bos|unk|sep|cls|mask|max|min|num|per|stop|image)_token\w*)\W|\btoken: "
+)
+_OPTION = re.compile(r"(?i)(--[\w-]{0,20}(?:token|password|secret|api-?key)[ =]|\bbearer )([^\s\"']+)")
+_OF_A_SITE = re.compile(r"\b(?:hf_|gh[opsu]_|github_pat_|glpat-|sk-|xox[bp]-|AKIA)[A-Za-z0-9_]{12,}")
 _SERIAL = re.compile(r"(?i)(serial(?:\s+number)?\s*[:=]\s*)[0-9a-z]{6,}")
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Accounts that exist on every machine tell nothing.
@@ -61,7 +72,7 @@ class Secret(StrEnum):
     USER = "user"
     HOST = "host"
     HOME = "home"
-    OTHERS_HOME = "others-home"
+    FOLDER = "folder"
     ADDRESS = "address"
     SECRET = "secret"  # noqa: S105 - the name of a kind
     SERIAL = "serial"
@@ -80,30 +91,39 @@ class Replaced:
             self.counts[kind, word, instead] += 1
 
 
-def redact_text(text: str, private: Private, users: Iterable[str] = (), replaced: Replaced | None = None) -> str:
-    """``text`` without the private words; ``users`` are further account names. ``replaced`` takes note."""
-    for home in private.homes:
-        text = _sub(_either_form(home) + r"(?=$|[\\/\s:;\"',])", _put(HOME), text, Secret.HOME, replaced)
-    text = _sub(_HOMES, _account, text, Secret.OTHERS_HOME, replaced)
-    for words, instead, kind in (
-        ((*private.users, *users), USER, Secret.USER),
-        (private.hosts, HOST, Secret.HOST),
-    ):
+def redact_text(text: str, private: Private, users: Iterable[str] = ()) -> str:
+    """``text`` without the private words; ``users`` are further account names. Folders stay (see ``redactor.py``)."""
+    text = _HOMES.sub(_account, hide_home(text, private))
+    for words, instead in (((*private.users, *users), USER), (private.hosts, HOST)):
         for word in words:
             if word.casefold() not in _COMMON:
-                text = _sub(_whole_word(word), _put(instead), text, kind, replaced)
+                text = re.sub(whole_word(word), instead, text, flags=re.IGNORECASE)
+    return hide_ids(text)
+
+
+def hide_home(text: str, private: Private, replaced: Replaced | None = None) -> str:
+    """``text`` with ``~`` for the home folder."""
+    for home in private.homes:
+        text = _sub(_either_form(home) + r"(?=$|[\\/\s:;\"',])", _put(HOME), text, Secret.HOME, replaced)
+    return text
+
+
+def hide_ids(text: str, replaced: Replaced | None = None) -> str:
+    """``text`` with other ids of devices, the same for the same."""
     return _sub(_UUID, _stable_uuid, text, Secret.ID, replaced)
 
 
 def hide_addresses(text: str, replaced: Replaced | None = None) -> str:
     """``text`` without IP addresses. Not part of :func:`redact_text`: four-part versions look the same."""
-    text = _sub(_IPV4, _put("0.0.0.0"), text, Secret.ADDRESS, replaced)  # noqa: S104 - no address to bind to
+    text = _sub(_IPV4, _address, text, Secret.ADDRESS, replaced)
     return _sub(_IPV6, _put("::"), text, Secret.ADDRESS, replaced)
 
 
 def hide_secrets(text: str, replaced: Replaced | None = None) -> str:
-    """``text`` without the values of variables that hold secrets, and without serial numbers."""
-    text = _sub(_SECRET, _after("***"), text, Secret.SECRET, replaced)
+    """``text`` without the values of variables and options that hold secrets, and without serial numbers."""
+    text = _sub(_ASSIGNED, _value, text, Secret.SECRET, replaced)
+    text = _sub(_OPTION, _after("***"), text, Secret.SECRET, replaced)
+    text = _sub(_OF_A_SITE, _put("***"), text, Secret.SECRET, replaced)
     return _sub(_SERIAL, _after("0"), text, Secret.SERIAL, replaced)
 
 
@@ -133,6 +153,16 @@ def _after(word: str) -> Callable[[re.Match[str]], str]:
     return lambda match: match.group(1) + word
 
 
+def _address(match: re.Match[str]) -> str:
+    before = match.string[max(0, match.start() - 16) : match.start()]
+    return match.group() if _VERSION.search(before) else "0.0.0.0"  # noqa: S104 - no address to bind to
+
+
+def _value(match: re.Match[str]) -> str:
+    name = match.group(1)
+    return f"{name}***" if _SECRET.search(name) and not _NO_SECRET.search(name) else match.group()
+
+
 def _account(match: re.Match[str]) -> str:
     return match.group(1) + USER
 
@@ -147,8 +177,8 @@ def _either_form(word: str) -> str:
     return "(?:" + "|".join(re.escape(form) for form in sorted(_forms(word), key=len, reverse=True)) + ")"
 
 
-def _whole_word(word: str) -> str:
-    """ASCII names only as whole words, so that ``al`` does not eat ``parallel``. Chinese has no word boundaries."""
+def whole_word(word: str) -> str:
+    """A pattern. ASCII names only as whole words: ``al`` does not eat ``parallel``. Chinese has no word boundaries."""
     if word.isascii():
         return rf"(?<![A-Za-z0-9]){_either_form(word)}(?![A-Za-z0-9])"
     return _either_form(word)
@@ -156,5 +186,7 @@ def _whole_word(word: str) -> str:
 
 def _stable_uuid(match: re.Match[str]) -> str:
     """Another id that is the same wherever the first one stands; 48 bits of a hash of 122 random ones."""
+    import hashlib  # brings 3 MB along
+
     digest = hashlib.sha256(match.group().lower().encode()).hexdigest()
     return f"00000000-0000-0000-0000-{digest[:12]}"

@@ -45,7 +45,7 @@ def test_the_document_follows_the_schema(made: dict[str, Any]) -> None:
     finding = made["findings"][0]
     assert finding["code"] == "torch-cpu-only-build"
     assert finding["rank"] == 1
-    assert finding["subject"] == "~\\ml\\python.exe"
+    assert finding["subject"] == "~\\folder1\\python.exe"
     assert {"what": "torch.cuda_build", "value": "null", "source": "torch probe"}.items() <= finding["evidence"][
         1
     ].items()

@@ -14,7 +14,8 @@ from typing import Any
 from gpumon_gui import __version__
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.messages import _, language
-from gpumon_gui.core.redact import Private, Replaced, Secret, hide_addresses, hide_secrets, redact_text
+from gpumon_gui.core.redact import Private, Replaced, Secret, hide_secrets
+from gpumon_gui.core.redactor import Redactor
 from gpumon_gui.diagnosis.facts import MACHINE, Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, FrameworkVerdict, Step
 from gpumon_gui.diagnosis.report import fact_words, watch, words
@@ -25,6 +26,15 @@ from gpumon_gui.diagnosis.rule import Help, Rule
 SCHEMA = "gpumon-report/1"
 #: Versions have dots like addresses; these keys hold none of the latter.
 _VERSION_WORDS = ("version", "driver", "package")
+#: Keys that hold one path, with its blanks.
+_PATH_WORDS = ("path", "prefix", "executable", "file", "folder", "subject", "source", "base")
+#: Keys of this document, outside of facts and sections, whose values are words of this program.
+_OWN_WORDS = frozenset(
+    {"schema", "program", "time_utc", "start_utc", "end_utc", "language", "framework", "verdict", "code", "severity"}
+    | {"confidence", "symptom_of", "missing", "links", "help", "what"}
+)
+#: Keys whose entries are variables: what a variable is called tells what its value is.
+_VARIABLES = ("environment", "variables")
 
 
 def report(
@@ -66,7 +76,12 @@ def report(
     shown = [*watch.sections(document.facts), *sections(document.facts)]
     if shown:
         plain["sections"] = shown
-    return plain if private is None else _redacted(plain, private, replaced or Replaced())
+    if private is None:
+        return plain
+    redactor = Redactor(private)
+    _Redaction(redactor).document(plain)  # what names a person at the end is hidden at the beginning too
+    redactor.replaced = replaced
+    return _Redaction(redactor).document(plain)
 
 
 def _proof(document: Document, diagnosis: Diagnosis, verdict: FrameworkVerdict) -> dict[str, Any]:
@@ -144,26 +159,58 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
-def _redacted(value: Any, private: Private, replaced: Replaced, key: str = "") -> Any:
-    if isinstance(value, Mapping):
-        # A key can be a path or a name too (packages, variables). What belongs to a package is its version: those of
-        # NVIDIA's libraries have four parts, like an address.
-        is_packages = key == "packages"
+class _Redaction:
+    """Hides what is private in every text of a document."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+
+    def document(self, plain: Mapping[str, Any]) -> dict[str, Any]:
+        """The same document for others to read."""
         return {
-            redact_text(str(name), private, (), replaced): _redacted(
-                entry, private, replaced, key if is_packages else str(name)
-            )
-            for name, entry in value.items()
+            key: self._value(value, key) if key in ("facts", "sections") else self._own(value, key)
+            for key, value in plain.items()
         }
-    if isinstance(value, list):
-        return [_redacted(entry, private, replaced, key) for entry in value]
-    if not isinstance(value, str):
-        return value
-    if _is_secret(key):
-        replaced.note(Secret.SECRET, f"{key}={value}", f"{key}=***")
-        return "***"
-    clean = hide_secrets(redact_text(value, private, (), replaced), replaced)
-    return clean if any(word in key.lower() for word in _VERSION_WORDS) else hide_addresses(clean, replaced)
+
+    def _own(self, value: Any, key: str) -> Any:
+        """What this program says, with what it says it of."""
+        if key in _OWN_WORDS:
+            return value
+        if isinstance(value, Mapping):
+            return {name: self._own(entry, name) for name, entry in value.items()}
+        if isinstance(value, list):
+            return [self._own(entry, key) for entry in value]
+        return self._value(value, key)
+
+    def _value(self, value: Any, key: str, above: str = "") -> Any:
+        if isinstance(value, Mapping):
+            # What belongs to a package is its version: those of NVIDIA's libraries have four parts, like an address.
+            inside = key if key == "packages" else ""
+            return {
+                self._name(str(name)): self._value(entry, inside or str(name), key) for name, entry in value.items()
+            }
+        if isinstance(value, list):
+            return [self._value(entry, key, above) for entry in value]
+        return self._text(value, key, above) if isinstance(value, str) else value
+
+    def _name(self, name: str) -> str:
+        """A key can be a path or a device too; a plain word is one of this program or of a package."""
+        return name if name.replace("_", "").isalnum() else self._redactor.text(name)
+
+    def _text(self, text: str, key: str, above: str) -> str:
+        if _is_secret(key):
+            if self._redactor.replaced is not None:
+                self._redactor.replaced.note(Secret.SECRET, f"{key}={text}", f"{key}=***")
+            return "***"
+        low = key.lower()
+        if any(word in low for word in _PATH_WORDS):
+            self._redactor.learn_path(text)
+        if key == "name" and above == "interpreter":
+            return self._redactor.environment(text)
+        has_versions = any(word in low for word in _VERSION_WORDS)
+        if above in _VARIABLES:
+            return self._redactor.text(f"{key}={text}", has_versions=has_versions).removeprefix(f"{key}=")
+        return self._redactor.text(text, has_versions=has_versions)
 
 
 def _is_secret(key: str) -> bool:

@@ -6,14 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QResizeEvent, QTextCharFormat
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
     QFrame,
     QHBoxLayout,
     QLabel,
-    QPlainTextEdit,
+    QTextBrowser,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -40,7 +40,7 @@ KIND: dict[str, str] = {
     "user": N_("user name"),
     "host": N_("name of this computer"),
     "home": N_("home folder"),
-    "others-home": N_("folder of an account"),
+    "folder": N_("folder"),
     "address": N_("IP address"),
     "secret": N_("secret"),
     "serial": N_("serial number"),
@@ -82,11 +82,10 @@ class ReportPage(QWidget):
         self._group.buttonClicked.connect(self._on_form)
         self._text_title = QLabel(self)
         self._text_title.setFont(theme.font(Text.STRONG))
-        self.text = QPlainTextEdit(self)
-        self.text.setReadOnly(True)
+        self.text = QTextBrowser(self)
+        self.text.setOpenLinks(False)
         self.text.setTabChangesFocus(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
-        self.text.setFont(theme.code_font(Text.CAPTION))
         use_thin_bars(self.text, theme)
         self._list_title = QLabel(self)
         self._list_title.setFont(theme.font(Text.STRONG))
@@ -100,11 +99,15 @@ class ReportPage(QWidget):
         self.replaced.setColumnCount(4)
         self.replaced.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         use_thin_bars(self.replaced, theme)
+        self._list = Framed(theme, self.replaced, self)
         left, right = QVBoxLayout(), QVBoxLayout()
-        for box, title, widget in ((left, self._text_title, self.text), (right, self._list_title, self.replaced)):
+        for box, title, framed in (
+            (left, self._text_title, Framed(theme, self.text, self)),
+            (right, self._list_title, self._list),
+        ):
             box.setSpacing(S)
             box.addWidget(title)
-            box.addWidget(Framed(theme, widget, self), 1)
+            box.addWidget(framed, 1)
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(M)
         self._both.addLayout(left, 3)
@@ -130,7 +133,7 @@ class ReportPage(QWidget):
         self.message.hide()
         self.saved.hide()
         self._shown = None
-        self.text.setPlainText("")
+        self._write("")
         self.replaced.clear()
         self._tell()
 
@@ -139,7 +142,7 @@ class ReportPage(QWidget):
         if preview.suffix != self.suffix:
             return
         self._shown = preview
-        self.text.setPlainText(preview.text)
+        self._write(preview.text)
         self.replaced.clear()
         for kind, word, instead, count in preview.replaced:
             item = QTreeWidgetItem(self.replaced)
@@ -156,11 +159,8 @@ class ReportPage(QWidget):
         if fault:
             self.message.say(fault, Tone.BAD)
         else:
-            text = _("Saved as {file}.")
-            if self._shown is not None and self._shown.replaced:
-                text = _("Saved as {file}. Nothing of what is listed here is in it.")
             self.saved.file = Path(file)
-            self.message.say(text.format(file=printable(file)), Tone.GOOD)
+            self.message.say(_("Saved as {file}.").format(file=printable(file)), Tone.GOOD)
         self.saved.setVisible(not fault)
 
     @Slot()
@@ -169,30 +169,37 @@ class ReportPage(QWidget):
         set_text(
             self._intro,
             _(
-                "The report is for somebody who helps you. Your name, your home folder, this computer's name and "
-                "addresses are replaced in it; other names and folders are not. This is the "
-                "whole text. Nothing is sent: you pass the file on, or not."
+                "The report is for somebody who helps you. What is recognised as the name of a person or a computer, "
+                "an address, a folder of your own, a secret, a serial number or a device's id is replaced in it, the "
+                "same by the same. Names of files, environments and packages stay. Read it before you pass it on; "
+                "nothing is sent."
             ),
         )
         for suffix, label in FORMATS:
             self.forms[suffix].setText(_(label))
         self.replaced.setHeaderLabels([_("What"), _("On this machine"), _("In the report"), _("Times")])
         self.replaced.setAccessibleName(_("What is replaced"))
-        self.text.setAccessibleName(_("The report's text"))
+        self.text.setAccessibleName(_("What is saved"))
         self.message.retranslate()
         self.saved.retranslate()
         shown = self._shown
         if shown is not None:
             self.show_preview(shown)
         self._tell()
-        self._fit()
+
+    def _write(self, text: str) -> None:
+        """A page as a browser shows it; any other text as it is."""
+        self.text.setCurrentCharFormat(QTextCharFormat())
+        if text.startswith("<!doctype html>"):
+            self.text.setFont(self._theme.font(Text.BODY))
+            self.text.setHtml(text)
+        else:
+            self.text.setFont(self._theme.code_font(Text.CAPTION))
+            self.text.setPlainText(text)
 
     def _tell(self) -> None:
         shown = self._shown
-        title = _("The report's text")
-        if self.suffix == ".html":
-            title = _("The report's text (the file has it as a page)")
-        self._text_title.setText(title if shown is not None else _("The report is being made…"))
+        self._text_title.setText(_("What is saved") if shown is not None else _("The report is being made…"))
         if shown is None:
             self._list_title.setText("")
         elif shown.replaced:
@@ -200,6 +207,8 @@ class ReportPage(QWidget):
             self._list_title.setText(_("Replaced: {count}").format(count=count))
         else:
             self._list_title.setText(_("Nothing had to be replaced"))
+        self._list.setVisible(shown is not None and bool(shown.replaced))
+        self._fit()
 
     @Slot()
     def _on_form(self) -> None:
@@ -216,5 +225,6 @@ class ReportPage(QWidget):
         wide, high = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
         needed = sum(button.sizeHint().width() + S for button in self.forms.values()) + 2 * L
         self._choices.setDirection(high if needed > self.width() else wide)
-        narrow = self.width() < _NARROW
-        self._both.setDirection(high if narrow else wide)
+        has_list = self._shown is not None and bool(self._shown.replaced)
+        self._both.setDirection(wide if has_list and self.width() >= _NARROW else high)
+        self._both.setStretch(1, 2 if has_list else 0)
