@@ -805,7 +805,7 @@ def test_where_nothing_is_replaced_one_line_says_so(desk: Desk) -> None:
     assert wizard.findings.result is not None
     wizard.report.show_preview(Preview(wizard.findings.result, ".html", "<!doctype html><p>whole"))
     assert not wizard.report.replaced.isVisible()
-    assert wizard.report.text.width() > wizard.report.width() * 0.8
+    desk.until(lambda: wizard.report.text.width() > wizard.report.width() * 0.8)
     labels = [label.text() for label in wizard.report.findChildren(QLabel) if label.isVisible()]
     assert "Nothing had to be replaced" in labels
 
