@@ -78,7 +78,7 @@ class Alerts(QObject):
         self.centre.changed.connect(self._on_centre)
         settings.changed.connect(self._on_setting)
         translation.changed.connect(self.bell.retranslate)
-        window.set_background_processes(True)
+        window.pace.set_background_processes(True)
 
     def use_tray(self, tray: Tray) -> None:
         """Notifications come from there."""

@@ -79,7 +79,7 @@ class Keeping(QObject):
         window.pages.when_made("history", self._use_page)
         window.pages.when_made("settings", self._explain)
         if self._why_none in (_OF_A_RECORDING, _OF_A_SCENARIO):  # it stays so: no page with nothing but a reason
-            window.hide_page("history", self._why_none)
+            window.navigation.hide_page("history", self._why_none)
         if self.history is not None and self.history.is_written:
             feed.sample_arrived.connect(self.history.offer)
             settings.changed.connect(self._on_setting)

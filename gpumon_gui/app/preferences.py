@@ -72,9 +72,9 @@ class Preferences(QObject):
     def apply_to_window(self, page: str | None) -> None:
         """What the window starts with. ``page`` was asked for on the command line."""
         values = self.settings.values
-        self._window.set_speed(values.text("general.update_speed"))
+        self._window.pace.set_speed(values.text("general.update_speed"))
         read_fahrenheit(values.text("general.temperature") == "fahrenheit")
-        self._window.set_keep_awake(values.text("performance.sleep") == "keep")
+        self._window.pace.set_keep_awake(values.text("performance.sleep") == "keep")
         self._choose_engines()
         wanted = page or values.text("general.page")
         if wanted == "last":
@@ -94,14 +94,14 @@ class Preferences(QObject):
         elif key == "general.language":
             self._window.set_language(chosen_language(values))
         elif key == "general.update_speed":
-            self._window.set_speed(values.text(key))
+            self._window.pace.set_speed(values.text(key))
         elif key == "general.temperature":
             read_fahrenheit(values.text(key) == "fahrenheit")
             self._window.retranslate()
         elif key == "performance.engines":
             self._choose_engines()
         elif key == "performance.sleep":
-            self._window.set_keep_awake(values.text(key) == "keep")
+            self._window.pace.set_keep_awake(values.text(key) == "keep")
 
     def _choose_engines(self) -> None:
         self._window.pages["performance"].engines.set_follows(

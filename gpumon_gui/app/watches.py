@@ -190,7 +190,7 @@ class Watches(QObject):
     @Slot()
     def _on_pids(self) -> None:
         awaited = () if self._awaited is None else (self._awaited.pid,)
-        self._window.set_watched((*self.watching.pids, *awaited), self.watching.interval_s)
+        self._window.pace.set_watched((*self.watching.pids, *awaited), self.watching.interval_s)
 
     @Slot()
     def _on_status(self, *_status: object) -> None:

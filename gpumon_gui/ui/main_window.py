@@ -1,7 +1,7 @@
-"""Knows: the window around the pages: navigation, tool row, banner, status line. Must not know: what pages show, what
-stands in the menus.
+"""Knows: the window: what stands around the pages, when they are drawn, how it opens and closes. Must not know: what
+pages show, what stands in the menus, how one gets to a page (``navigation``), what is read (``pace``).
 
-Only the visible page is drawn, and only what it needs is read (``core.model.Demand``); a hidden window draws nothing.
+Only the visible page is drawn; a hidden window draws nothing.
 """
 
 from __future__ import annotations
@@ -11,38 +11,26 @@ from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QElapsedTimer, QEvent, QSize, Qt, Signal, SignalInstance, Slot
-from PySide6.QtGui import (
-    QAction,
-    QCloseEvent,
-    QFont,
-    QHideEvent,
-    QKeyEvent,
-    QKeySequence,
-    QResizeEvent,
-    QShortcut,
-    QShowEvent,
-)
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QCloseEvent, QHideEvent, QKeyEvent, QKeySequence, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.ticker import Ticker
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.messages import _
-from gpumon_gui.core.model import Demand
 from gpumon_gui.ui import icons
 from gpumon_gui.ui.about import about_box
+from gpumon_gui.ui.navigation import Navigation
 from gpumon_gui.ui.origin import Origin
+from gpumon_gui.ui.pace import Pace
 from gpumon_gui.ui.page_picture import ask_for_picture, write_picture
-from gpumon_gui.ui.page_shelf import PageShelf
-from gpumon_gui.ui.pages.table import PAGES, PageEntry
-from gpumon_gui.ui.theme import L, S, Scheme, Text, Theme
-from gpumon_gui.ui.wanted_readings import WantedReadings
+from gpumon_gui.ui.pages.table import PageEntry
+from gpumon_gui.ui.theme import L, S, Scheme, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.message_bar import MessageBar, Tone
-from gpumon_gui.ui.widgets.rail import Rail
 from gpumon_gui.ui.widgets.status_strip import StatusStrip
 from gpumon_gui.ui.widgets.tab_order import put_behind
-from gpumon_gui.ui.window_menus import SPEEDS, WindowMenus
+from gpumon_gui.ui.window_menus import WindowMenus
 
 #: A start that takes longer than this is explained.
 PATIENCE_MS = 2500
@@ -85,11 +73,6 @@ class MainWindow(QWidget):
         self._origin = origin
         self._is_recorded = recorded
         self._subject = subject
-        self._speed = self._speed_before_pause = "normal"
-        self._page: PageEntry = PAGES[0]
-        self._wanted = WantedReadings()
-        self._demand: Demand | None = None
-        self._hidden: dict[str, str] = {}
         self._closers: list[Callable[[], bool]] = []
         self._is_leaving = False
         #: Asked when the user closes the window: whether the program stays, hidden.
@@ -104,96 +87,49 @@ class MainWindow(QWidget):
         self.setMinimumSize(QSize(*SMALLEST).boundedTo(room))
         self.resize(QSize(*USUAL).boundedTo(room))
 
-        self.rail = Rail(theme, [(entry.name, entry.icon, entry.label) for entry in PAGES], self)
-        self.heading = QLabel(self)
-        font = QFont(theme.font(Text.VALUE))
-        font.setWeight(QFont.Weight.DemiBold)
-        self.heading.setFont(font)
+        self.pace = Pace(feed, origin, self, recorded=recorded)
+        self.navigation = Navigation(theme, self._make_page, self)
+        self.rail, self.heading, self.stack = self.navigation.rail, self.navigation.heading, self.navigation.stack
+        self.pages = self.navigation.pages
         self.speed_button = FlatButton(theme, "speed", "", self)
         self.more_button = FlatButton(theme, "more", "", self)
         self._last_tool: QWidget = self.speed_button
         self.banner = MessageBar(theme, parent=self)
         self.message = MessageBar(theme, closable=True, parent=self)
-        self.stack = QStackedWidget(self)
         self.status = StatusStrip(theme, self)
         self.replay_bar = replay_bar
-        self.pages = PageShelf((entry.name for entry in PAGES), self._make_page)
 
         self.menus = WindowMenus(self, theme.scheme)
         self.speed_button.set_menu(self.menus.speed)
         self.more_button.set_menu(self.menus.more)
         self._lay_out()
-        self._make_keys()
 
         self.ticker = Ticker(feed, self)
         self.ticker.due.connect(self._refresh)
         self._follow_menus()
-        self.rail.chosen.connect(self.show_page)
+        self.pace.speed_changed.connect(self._on_speed_changed)
+        self.navigation.refused.connect(self._on_refused)
+        self.navigation.shown.connect(self._on_page_shown)
         translation.changed.connect(self.retranslate)
         theme.changed.connect(self.update)
         self.retranslate()
-        self.show_page(self._page.name)
+        self.show_page(self.page)
 
     # -- what others call
 
     @property
     def page(self) -> str:
         """The name of the page on show."""
-        return self._page.name
+        return self.navigation.entry.name
 
-    @Slot(str)
     def show_page(self, name: str) -> None:
-        """Bring a page on show; one that is hidden gives way to the first, which says why. StopIteration for an unknown
-        name."""
-        page = next(entry for entry in PAGES if entry.name == name)
-        if name in self._hidden:
-            self.message.say(f"{_(page.label)}: {_(self._hidden[name])}", Tone.INFO)
-            page = PAGES[0]
-            name = page.name
-        self._page = page
-        widget = self.pages[name]
-        self.rail.select(name)
-        self.stack.setCurrentWidget(widget)
-        self.heading.setText(_(self._page.label))
-        self._send_demand()
-        if self.ticker.is_active:
-            self._activate()
-        self.page_shown.emit(name)
-
-    def hide_page(self, name: str, why: str) -> None:
-        """Offer a page no longer that has nothing to show in this window; ``why`` is untranslated."""
-        self._hidden[name] = why
-        self.rail.hide_page(name)
-        if self._page.name == name:
-            self.show_page(PAGES[0].name)
-
-    def set_speed(self, name: str) -> None:
-        """Choose an update speed by its name in ``window_menus.SPEEDS``."""
-        if name == self._speed:
-            return
-        was_paused = self._speed == "paused"
-        if not was_paused:
-            self._speed_before_pause = self._speed
-        self._speed = name
-        self._wanted.interval_s = next(seconds for speed, _label, seconds in SPEEDS if speed == name)
-        self.menus.speeds.tick(name)
-        if name == "paused":
-            self._origin.pause()
-        elif was_paused:
-            self._origin.resume()
-        self._send_demand()
-        self._label_buttons()
-        self.ticker.request()
+        """Bring a page on show. StopIteration for an unknown name."""
+        self.navigation.show_page(name)
 
     @property
     def is_recorded(self) -> bool:
         """Whether a recording is on show: it has no update speed."""
         return self._is_recorded
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the user stopped the updates."""
-        return self._feed.status.state is FeedState.PAUSED or self._speed == "paused"
 
     @property
     def speed_actions(self) -> list[QAction]:
@@ -240,23 +176,6 @@ class MainWindow(QWidget):
         """Choose a language; None follows the system."""
         self._translation.set_language(name)
 
-    def set_keep_awake(self, on: bool) -> None:
-        """Whether a laptop's GPU is read also where that wakes it, while the window is on the screen."""
-        self._wanted.keep_awake = on
-        self._send_demand()
-
-    def set_background_processes(self, on: bool) -> None:
-        """Whether the users of the GPU are read also while nobody looks: alerts need them."""
-        self._wanted.background_processes = on
-        self._send_demand()
-
-    def set_watched(self, pids: tuple[int, ...], interval_s: float) -> None:
-        """Read these programs with every detail each ``interval_s``, hidden or not; the window keeps its own pace.
-        Nothing of the kind without ``pids``."""
-        self._wanted.pids = () if self._is_recorded else pids
-        self._wanted.pids_interval_s = interval_s
-        self._send_demand()
-
     def add_closer(self, close: Callable[[], bool]) -> None:
         """Called by :meth:`close_down`; False: a worker does not end."""
         self._closers.append(close)
@@ -267,16 +186,9 @@ class MainWindow(QWidget):
         put_behind(self._last_tool, widget, self.more_button)
         self._last_tool = widget
 
-    def toggle_pause(self) -> None:
-        """Pause or go on."""
-        if self._is_recorded:
-            self._origin.toggle()
-        else:
-            self.set_speed(self._speed_before_pause if self._speed == "paused" else "paused")
-
     def save_page(self, file: Path) -> bool:
         """Write the page as PNG; says what came of it."""
-        if write_picture(self.pages[self._page.name], file):
+        if write_picture(self.navigation.page, file):
             self.message.say(_("Saved as {file}.").format(file=file), Tone.GOOD)
             return True
         self.message.say(_("{file} cannot be written.").format(file=file), Tone.ATTENTION)
@@ -297,25 +209,22 @@ class MainWindow(QWidget):
         if subject:
             program = _("{subject} – {program}").format(subject=_(subject), program=program)
         self.setWindowTitle(program)
-        self.heading.setText(_(self._page.label))
         self.more_button.setToolTip(_("View, language, about"))
         self.more_button.setAccessibleName(_("More"))
         self._origin.retranslate()
         self._label_buttons()
-        self.rail.retranslate()
+        self.navigation.retranslate()
         self.status.retranslate()
         self.message.retranslate()
         if self.replay_bar is not None and hasattr(self.replay_bar, "retranslate"):
             self.replay_bar.retranslate()
-        for page in self.pages.made():
-            page.retranslate()
         self._refresh_frame()
 
     # -- refresh
 
     @Slot()
     def _refresh(self) -> None:
-        self.pages[self._page.name].refresh()
+        self.navigation.page.refresh()
         self._refresh_frame()
 
     def _refresh_frame(self) -> None:
@@ -328,38 +237,29 @@ class MainWindow(QWidget):
             self.banner.say(status.text, Tone.INFO)
         else:
             self.banner.hide()
-        self.status.refresh(self._feed.latest, status, self._speed_text())
+        self.status.refresh(self._feed.latest, status, self.pace.speed_text)
 
     def _activate(self) -> None:
         """The page has come on show."""
-        page = self.pages[self._page.name]
+        page = self.navigation.page
         if hasattr(page, "activate"):
             page.activate()
         self._refresh()
-
-    def _send_demand(self) -> None:
-        on_screen = self._is_on_screen()
-        self._feed.least_gap_s = self._wanted.least_gap_s(on_screen=on_screen)
-        demand = self._wanted.demand(self._page, on_screen=on_screen)
-        if demand != self._demand:
-            self._demand = demand
-            self._origin.set_demand(demand)
 
     def _is_on_screen(self) -> bool:
         return self.isVisible() and not self.isMinimized()
 
     def _follow_visibility(self) -> None:
         before = self.ticker.is_active
-        self._send_demand()
+        self.pace.follow(self.navigation.entry, on_screen=self._is_on_screen())
         self.ticker.set_active(self._is_on_screen())
         if self.ticker.is_active and not before:
             self._activate()
 
     # -- construction
 
-    def _make_page(self, name: str) -> Any:
-        page: Any = next(entry for entry in PAGES if entry.name == name).make(self._feed, self._theme, self)
-        self.stack.addWidget(page)
+    def _make_page(self, entry: PageEntry) -> Any:
+        page: Any = entry.make(self._feed, self._theme, self)
         if self.replay_bar is not None:
             put_behind(page, self.replay_bar)
         if self._is_recorded and hasattr(page, "set_recorded"):
@@ -411,28 +311,34 @@ class MainWindow(QWidget):
         menus.about_wanted.connect(self._on_about)
         menus.quit_wanted.connect(self.quit)
 
-    def _make_keys(self) -> None:
-        for position, entry in enumerate(PAGES, start=1):
-            shortcut = QShortcut(QKeySequence(f"Ctrl+{position}"), self)
-            shortcut.setObjectName(entry.name)
-            shortcut.activated.connect(self._on_page_key)
-        find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self)
-        find.activated.connect(self._on_find)
-
     def _label_buttons(self) -> None:
-        speed = self._speed_text()
+        speed = self.pace.speed_text
         self.speed_button.set_text(speed)
         self.speed_button.setToolTip(_("Update speed"))
         self.speed_button.setAccessibleName(_("Update speed: {speed}").format(speed=speed))
 
-    def _speed_text(self) -> str:
-        return next(_(label) for name, label, _seconds in SPEEDS if name == self._speed)
-
     # -- slots
+
+    @Slot()
+    def _on_page_shown(self) -> None:
+        self.pace.follow(self.navigation.entry, on_screen=self._is_on_screen())
+        if self.ticker.is_active:
+            self._activate()
+        self.page_shown.emit(self.page)
+
+    @Slot(str)
+    def _on_refused(self, why: str) -> None:
+        self.message.say(why, Tone.INFO)
+
+    @Slot(str)
+    def _on_speed_changed(self, name: str) -> None:
+        self.menus.speeds.tick(name)
+        self._label_buttons()
+        self.ticker.request()
 
     @Slot(object)
     def _on_speed(self, name: str) -> None:
-        self.set_speed(name)
+        self.pace.set_speed(name)
         self.chose.emit("general.update_speed", name)
 
     @Slot(object)
@@ -446,20 +352,6 @@ class MainWindow(QWidget):
         self.chose.emit("general.language", name)
 
     @Slot()
-    def _on_page_key(self) -> None:
-        name = self.sender().objectName()
-        if name not in self._hidden:
-            self.show_page(name)
-
-    @Slot()
-    def _on_find(self) -> None:
-        page = next((name for name in self.pages if hasattr(self.pages[name], "focus_search")), None)
-        if page is not None:
-            if self._page.name != page:
-                self.show_page(page)
-            self.pages[page].focus_search()
-
-    @Slot()
     def _on_refresh_now(self) -> None:
         self._feed.show_next()
         self._origin.refresh()
@@ -467,7 +359,7 @@ class MainWindow(QWidget):
 
     @Slot()
     def _on_save(self) -> None:
-        ask_for_picture(self, self._page.name, self._on_file_chosen)
+        ask_for_picture(self, self.page, self._on_file_chosen)
 
     @Slot(str)
     def _on_file_chosen(self, file: str) -> None:
@@ -481,11 +373,11 @@ class MainWindow(QWidget):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() == Qt.Key.Key_Space and not event.modifiers():
-            self.toggle_pause()
+            self.pace.toggle()
         elif event.key() == Qt.Key.Key_Escape and not self.message.isHidden():
             self.message.hide()
-        elif event.matches(QKeySequence.StandardKey.Copy) and hasattr(self.pages[self._page.name], "copy"):
-            self.pages[self._page.name].copy()  # nothing that could copy has the keyboard
+        elif event.matches(QKeySequence.StandardKey.Copy) and hasattr(self.navigation.page, "copy"):
+            self.navigation.page.copy()  # nothing that could copy has the keyboard
         else:
             super().keyPressEvent(event)
 

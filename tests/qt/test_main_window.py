@@ -200,10 +200,10 @@ def test_many_samples_at_once_are_drawn_once(window: MainWindow, feed: Feed, qtb
 
 def test_speeds_are_those_of_task_manager(window: MainWindow, origin: RecordingOrigin) -> None:
     for name, seconds in (("high", 0.5), ("low", 4.0), ("normal", 1.0)):
-        window.set_speed(name)
+        window.pace.set_speed(name)
         assert origin.demands[-1].interval_s == seconds
-    window.set_speed("paused")
-    window.set_speed("high")
+    window.pace.set_speed("paused")
+    window.pace.set_speed("high")
     assert [call for call in origin.calls if call != "retranslate"] == ["pause", "resume"]
     assert window.speed_button.text() == "High"
 

@@ -436,7 +436,7 @@ def test_hidden_it_reads_what_the_icon_needs(
     desktop: Desktop, window: MainWindow, origin: RecordingOrigin, a_tray: None
 ) -> None:
     desktop.start(hidden=True)
-    window.set_speed("high")
+    window.pace.set_speed("high")
     hidden = origin.demands[-1]
     assert (hidden.interval_s, hidden.details, hidden.processes, hidden.cpu_processes) == (1.0, False, False, False)
     window.bring_up()

@@ -54,7 +54,7 @@ class Tray(QObject):
         self.speed_menu = QMenu(self.menu)
         self.pause_action = QAction(self.menu)
         self.pause_action.setCheckable(True)
-        self.pause_action.triggered.connect(window.toggle_pause)
+        self.pause_action.triggered.connect(window.pace.toggle)
         self.quit_action = QAction(self.menu)
         self.quit_action.triggered.connect(window.quit)
         self.mini_action = QAction(self.menu)
@@ -147,7 +147,7 @@ class Tray(QObject):
 
     @Slot()
     def _on_menu(self) -> None:
-        self.pause_action.setChecked(self._window.is_paused)
+        self.pause_action.setChecked(self._window.pace.is_paused)
         self.mini_action.setChecked(self._mini is not None and self._mini.isVisible())
 
     @Slot(QSystemTrayIcon.ActivationReason)
