@@ -41,6 +41,9 @@ class Diagnosing(QObject):
         self._settings = settings
         self._actions: list[QAction] = []
         self._is_picture = arguments.screenshot is not None
+        self._is_elsewhere = shows_else(arguments)
+        if self._is_elsewhere:
+            window.pages["processes"].set_elsewhere()
         window.pages.when_made("diagnostics", self._use_page)
         self.button = window.rail.add_action("diagnostics", _RUN)
         self.button.clicked.connect(self.run)
@@ -65,6 +68,8 @@ class Diagnosing(QObject):
                 page.set_folder(folders().data / FOLDER)
             except GpumonError as error:
                 logging.getLogger("gpumon.diagnosis").info("results are not kept: %s", error)
+        if self._is_elsewhere:
+            page.set_recorded()
         page.prepared.connect(self._on_prepared)
 
     def welcome(self) -> None:
@@ -119,6 +124,9 @@ class Diagnosing(QObject):
 
     @Slot(int, str)
     def _on_process(self, pid: int, name: str) -> None:
+        if self._is_elsewhere:  # here another program may have that number
+            self.run()
+            return
         self._window.show_page("diagnostics")
         self._page.run_for(pid, name)
 
@@ -138,5 +146,9 @@ class Diagnosing(QObject):
 
 def is_live(arguments: Arguments) -> bool:
     """Whether the window shows this machine as it is now, to its user."""
-    shows_else = arguments.demo or arguments.replay is not None or arguments.scenario is not None
-    return not shows_else and arguments.screenshot is None
+    return not shows_else(arguments) and arguments.screenshot is None
+
+
+def shows_else(arguments: Arguments) -> bool:
+    """Whether the window shows a recording or a scripted machine."""
+    return arguments.demo or arguments.replay is not None or arguments.scenario is not None

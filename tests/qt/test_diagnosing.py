@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from gpumon_gui.ui.pages.welcome import Welcome
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.tray.icon import Tray
 from tests.qt.test_main_window import feed, origin, theme, translation, window  # noqa: F401 - fixtures
+from tests.qt.test_process_model import TRAINING
 
 Make = Callable[[Arguments], Diagnosing]
 
@@ -71,6 +73,33 @@ def test_the_button_is_there_on_every_page(page: str, make: Make, window: MainWi
     qtbot.waitUntil(diagnosing.button.isVisible)
     QTest.mouseClick(diagnosing.button, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: has_begun(window), timeout=20_000)
+
+
+@pytest.mark.parametrize("arguments", [Arguments(scenario="one-gpu-training"), Arguments(demo=True)])
+def test_whose_the_results_are_is_said_where_something_else_is_on_show(
+    arguments: Arguments,
+    make: Make,
+    window: MainWindow,  # noqa: F811
+) -> None:
+    diagnosing = make(arguments)
+    window.show()
+    window.show_page("diagnostics")
+    page = window.pages["diagnostics"]
+    assert page.whose.isVisible()
+    assert "about the computer that GPUMon runs on" in page.whose.text
+    assert not window.pages["processes"].can_diagnose(replace(TRAINING, name="python"))
+    asked: list[tuple[object, ...]] = []
+    page.run_for = lambda *about: asked.append(about)
+    diagnosing._on_process(4711, "python")
+    assert asked == [(None, "")]  # what has that number here is another program
+
+
+def test_nothing_is_said_of_this_machine(make: Make, window: MainWindow) -> None:  # noqa: F811
+    make(Arguments())
+    window.show()
+    window.show_page("diagnostics")
+    assert window.pages["diagnostics"].whose.isHidden()
+    assert window.pages["processes"].can_diagnose(replace(TRAINING, name="python"))
 
 
 def test_a_key_starts_it(make: Make, window: MainWindow, qtbot: QtBot) -> None:  # noqa: F811

@@ -21,9 +21,9 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.core.redact import Private
 from gpumon_gui.settings.option import MOST_TEXTS
 from gpumon_gui.ui.pages.overview import Overview
-from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.theme import L, S, Theme
 from gpumon_gui.ui.widgets.message_bar import Tone
-from gpumon_gui.ui.widgets.section import wrapped
+from gpumon_gui.ui.widgets.section import Banner, wrapped
 
 if TYPE_CHECKING:
     from gpumon_gui.diagnosis.ask import Result
@@ -58,6 +58,8 @@ class DiagnosticsPage(QWidget):
         self.job = DiagnosisJob(self)
         self.files = DiagnosisFiles(None, self)
         self.wizard: Wizard | None = None
+        self.whose = Banner(theme, self)
+        self.whose.setMinimumHeight(self.fontMetrics().height() + 2 * S)  # its hint is for a narrow column
         self.overview = Overview(theme, self)
         self.stack = QStackedWidget(self)
         self.stack.addWidget(self.overview)
@@ -66,7 +68,11 @@ class DiagnosticsPage(QWidget):
         self.stack.addWidget(self._patience)
         box = QVBoxLayout(self)
         box.setContentsMargins(0, 0, 0, 0)
-        box.addWidget(self.stack)
+        bar = QVBoxLayout()
+        bar.setContentsMargins(L, 0, L, 0)
+        bar.addWidget(self.whose)
+        box.addLayout(bar)
+        box.addWidget(self.stack, 1)
         self.overview.run_wanted.connect(self.run)
         self.overview.open_wanted.connect(self._on_open)
         self.overview.again_wanted.connect(self._on_again)
@@ -128,8 +134,10 @@ class DiagnosticsPage(QWidget):
             self.wizard.show_processes(sample.processes)
 
     def set_recorded(self) -> None:
-        """The samples are not of this moment: their processes cannot be diagnosed."""
+        """The samples are not of this machine and moment: their processes cannot be diagnosed, and what stands here is
+        of another machine."""
         self._is_recorded = True
+        self._tell_whose()
         if self.wizard is not None:
             self.wizard.set_recorded()
 
@@ -138,6 +146,7 @@ class DiagnosticsPage(QWidget):
         """Write every text again."""
         self.overview.retranslate()
         self._patience.setText(_("Getting ready…"))
+        self._tell_whose()
         if self.wizard is not None:
             self.wizard.retranslate()
 
@@ -147,6 +156,13 @@ class DiagnosticsPage(QWidget):
         return all(ended)
 
     # -- inside
+
+    def _tell_whose(self) -> None:
+        if self._is_recorded:
+            self.whose.say(
+                "info",
+                _("What stands here is about the computer that GPUMon runs on, not about what the other pages show."),
+            )
 
     def _when_ready(self, act: Callable[[], None]) -> None:
         """Do it with a wizard: at once, or when all that it needs is loaded."""

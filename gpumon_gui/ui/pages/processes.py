@@ -67,6 +67,7 @@ class ProcessesPage(QWidget):
         self._ready_from: int | None = None
         self._is_updating = False
         self._is_recorded = False
+        self._is_of_here = True
 
         self.model = ProcessModel(self)
         self.proxy = ProcessFilter(self.model, self)
@@ -165,8 +166,13 @@ class ProcessesPage(QWidget):
     def set_recorded(self) -> None:
         """The samples are not of this moment: their processes cannot be ended."""
         self._is_recorded = True
+        self.set_elsewhere()
         self._end_button.hide()
         self._show_state()
+
+    def set_elsewhere(self) -> None:
+        """The processes are not of this machine: neither their environments nor their files are here."""
+        self._is_of_here = False
 
     def focus_search(self) -> None:
         """Put the cursor into the search field."""
@@ -257,7 +263,7 @@ class ProcessesPage(QWidget):
 
     def can_diagnose(self, process: ProcessSample) -> bool:
         """Whether a process is a Python of this machine and moment."""
-        return not self._is_recorded and is_python(process)
+        return self._is_of_here and is_python(process)
 
     @Slot()
     def ask_end(self) -> None:
@@ -307,8 +313,7 @@ class ProcessesPage(QWidget):
         self._actions["watch"].setEnabled(can_be_watched(row.process))
         self._actions["diagnose"].setEnabled(self.can_diagnose(row.process))
         self._actions["end"].setEnabled(self.can_end(row.process))
-        here = bool(row.process.executable) and not self._is_recorded  # a recording may be of another machine
-        self._actions["open"].setEnabled(here)
+        self._actions["open"].setEnabled(bool(row.process.executable) and self._is_of_here)
         self._actions["command"].setEnabled(bool(row.process.command))
         menu.addAction(self._actions["watch"])
         menu.addAction(self._actions["diagnose"])
