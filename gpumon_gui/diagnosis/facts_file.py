@@ -21,8 +21,8 @@ from gpumon_gui.diagnosis.facts import SCHEMA, UNTRUSTED_KEYS, Document
 from gpumon_gui.diagnosis.logs.captured import with_captured
 
 _REPORT_SCHEMA: Final = "gpumon-report/1"
-#: A facts document of a big machine is some 100 kB; what is far beyond is another file.
-_MAX_BYTES: Final = 50_000_000
+#: A facts document of a big machine is some 100 kB; what is far beyond is another file, and would hold a window up.
+_MAX_BYTES: Final = 5_000_000
 #: Facts have five levels; what is far beyond could not be written into a report.
 _MAX_LEVELS: Final = 100
 

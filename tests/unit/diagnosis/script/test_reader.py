@@ -130,6 +130,20 @@ def test_a_notebook_is_its_code_cells(tmp_path: Path) -> None:
     assert script.place(len(script.text.splitlines())) == ("book.ipynb[4]", 1)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"cells": [{"cell_type": "code", "source": "x = 1", "outputs": [{"data": [NaN, 1e999, {"cells": 3}]}]}]}',
+        '\ufeff{"cells": [{"cell_type": "code", "source": ["x = ", "1"], "outputs": [[1]]}]}',
+        '{"worksheets": [{"cells": [{"cell_type": "code", "input": "x = 1", "language": "python"}]}]}',
+    ],
+)
+def test_what_a_notebook_holds_beside_its_code_does_not_matter(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "book.ipynb"
+    path.write_text(text, encoding="utf-8")
+    assert read(path).text == "x = 1\n"
+
+
 def test_a_fault_in_a_notebook_names_the_cell(tmp_path: Path) -> None:
     assert "book.ipynb[3]:2: is no valid Python" in line_of(notebook(tmp_path, "x = 1", "y = 2\nz = = 3"))
 
