@@ -264,7 +264,6 @@ class MainWindow(QWidget):
             put_behind(page, self.replay_bar)
         if self._is_recorded and hasattr(page, "set_recorded"):
             page.set_recorded()
-        page.retranslate()
         return page
 
     def _lay_out(self) -> None:

@@ -62,8 +62,10 @@ class SettingsPage(QWidget):
         """Show and change these."""
         self._settings = settings
         settings.changed.connect(self._on_changed)
-        for key in self.rows:
-            self._fill(key)
+        for key, row in self.rows.items():
+            if key not in self._others:
+                row.show_value(settings.values.get(key))
+        self._allow()
         self._allow_reset()
 
     def add_flag(self, option: Option, is_on: Callable[[], bool], edited: Callable[[str, object], None]) -> OptionRow:
