@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import sys
+import threading
 
 from PySide6.QtCore import QMessageLogContext, QTimer, QtMsgType, qInstallMessageHandler
 from PySide6.QtWidgets import QApplication, QWidget
@@ -29,6 +30,7 @@ from gpumon_gui.app.watches import Watches
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.clock import SystemClock
+from gpumon_gui.diagnosis.orphans import end_orphans
 from gpumon_gui.settings.values import Values
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme, Theme
@@ -86,6 +88,8 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
         Remembering(window, desktop.mini if is_live(arguments) else None)
         asks = arguments.page is not None or arguments.watch is not None or arguments.welcome
         desktop.start(hidden=arguments.tray, is_plain=is_live(arguments) and not asks)
+        # What a window that was killed has left should not have to wait for the next check. Reads all of /proc.
+        threading.Thread(target=end_orphans, name="gpumon-orphans", daemon=True).start()
     QTimer.singleShot(0, window, origin.start)  # after the first paint: the window is there at once
     code = app.exec()
 

@@ -8,7 +8,6 @@ was started bears a mark that names who started it, so the next GPUMon knows wha
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 import signal
 import sys
@@ -23,7 +22,7 @@ MARK = "GPUMON_CHILD"
 
 def new_mark() -> str:
     """The value of :data:`MARK` for one program that this process starts."""
-    return f"{os.getpid()}-{_born_of('self')}-{secrets.token_hex(8)}"
+    return f"{os.getpid()}-{_born_of('self')}-{os.urandom(8).hex()}"
 
 
 def folder_prefix() -> str:
@@ -39,7 +38,8 @@ def marked(mark: str) -> list[int]:
 
 @cache
 def end_orphans() -> None:
-    """Kill and remove what is left of processes that are gone, as far as this user may. Once in a process."""
+    """Kill and remove what is left of processes that are gone, as far as this user may. Once in a process; in any
+    thread, and in two at once it does no harm."""
     if not sys.platform.startswith("linux"):
         return  # on Windows a job ends what was started
     here = _namespace("self")

@@ -12,6 +12,8 @@ import psutil
 import pytest
 from PySide6.QtGui import QImage
 
+from gpumon_gui.diagnosis.orphans import MARK
+
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 60
 
@@ -185,6 +187,25 @@ def test_a_signal_ends_window_and_sampler(name: str) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="on Windows a job ends what was started")
+def test_a_window_ends_what_a_killed_one_left() -> None:
+    mark = {MARK: f"{2**22 + 1}-1-0"}  # nobody has that number
+    left = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, env={**os.environ, **mark})
+    window = subprocess.Popen(
+        [sys.executable, "-m", "gpumon_gui", "--scenario", "one-gpu-training"],
+        stderr=subprocess.PIPE,
+        env=environment(QT_QPA_PLATFORM="offscreen"),
+    )
+    try:
+        assert left.wait(TIMEOUT_S) == -signal.SIGKILL
+        window.terminate()
+        assert window.communicate(timeout=TIMEOUT_S)[1] == b""
+    finally:
+        for process in (left, window):
+            process.kill()
+            process.communicate()
 
 
 def _wait_for_child(process: psutil.Process) -> psutil.Process:
