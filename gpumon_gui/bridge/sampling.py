@@ -15,18 +15,10 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.mailbox import Mailbox
-from gpumon_gui.bridge.recorder import Recorder, SampleWriter
 from gpumon_gui.bridge.worker import LoopThread, Worker, assert_gui_thread
 from gpumon_gui.core.clock import Clock
-from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, Sample
-from gpumon_gui.core.status_text import (
-    RECORDING_BEHIND,
-    RECORDING_FAILED,
-    left_behind_text,
-    stale_text,
-    status_text,
-)
+from gpumon_gui.core.status_text import left_behind_text, stale_text, status_text
 from gpumon_gui.telemetry.process import SamplerProcess
 from gpumon_gui.telemetry.supervisor import (
     CloseOutcome,
@@ -70,7 +62,6 @@ class _Watcher(Worker):
         self._supervisor = supervisor
         self.samples: Mailbox[Sample] = Mailbox()
         self.statuses: Mailbox[SamplerStatus] = Mailbox()
-        self.recorder: Recorder | None = None
         self.close_s = 2.0
         self.outcome: CloseOutcome | None = None
 
@@ -80,8 +71,10 @@ class _Watcher(Worker):
             while not self.stop_event.is_set():
                 for event in self._supervisor.step(_STEP_S):
                     if isinstance(event, SampleReady):
-                        self._deliver(event.sample)
-                    elif self.statuses.put(event.status):
+                        is_news = self.samples.put(event.sample)
+                    else:
+                        is_news = self.statuses.put(event.status)
+                    if is_news:
                         self.posted.emit()
         finally:
             self.outcome = self._supervisor.close(self.close_s)
@@ -90,22 +83,9 @@ class _Watcher(Worker):
         """See :meth:`Worker.wake`."""
         self._supervisor.poke()
 
-    def _deliver(self, sample: Sample) -> None:
-        recorder = self.recorder
-        if recorder is not None:
-            recorder.offer(sample)
-        if self.samples.put(sample):
-            self.posted.emit()
-
 
 class Sampling(QObject):
-    """Lives in the GUI thread; fills a feed from a sampler process.
-
-    Signals:
-        recording_failed(str): one sentence; the recording has ended, the readings go on.
-    """
-
-    recording_failed = Signal(str)
+    """Lives in the GUI thread; fills a feed from a sampler process."""
 
     def __init__(
         self,
@@ -126,9 +106,6 @@ class Sampling(QObject):
         self._status = self._supervisor.status
         self._is_paused = False
         self._is_closed = False
-        self._recording_fault = ""
-        self._recorder: LoopThread | None = None
-        self._ending: list[LoopThread] = []
         self._watcher = _Watcher(self._supervisor)
         self._watcher.posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
         self._watcher.crashed.connect(self._on_crashed, Qt.ConnectionType.QueuedConnection)
@@ -167,39 +144,13 @@ class Sampling(QObject):
         """Read on."""
         self._set_paused(False)
 
-    def set_writer(self, make: Callable[[], SampleWriter] | None) -> None:
-        """Record every sample from now on with what ``make`` opens (in a thread of its own); None ends the recording.
-
-        A failure is told by :attr:`recording_failed`.
-        """
-        assert_gui_thread()
-        self._watcher.recorder = None
-        self._recording_fault = ""
-        if self._recorder is not None:
-            self._recorder.request_stop()  # it writes the rest without us
-            self._ending.append(self._recorder)
-            self._recorder = None
-        self._ending = [thread for thread in self._ending if thread.is_running]
-        if make is not None:
-            recorder = Recorder(make)
-            recorder.failed.connect(self._on_recording_failed, Qt.ConnectionType.QueuedConnection)
-            recorder.crashed.connect(self._on_recording_failed, Qt.ConnectionType.QueuedConnection)
-            self._recorder = LoopThread(recorder, "recording")
-            self._recorder.start()
-            self._watcher.recorder = recorder
-        self._show()
-
     def close(self, timeout_s: float = 3.0) -> SamplingEnd:
-        """End the process, the threads and the recording; returns after ``timeout_s`` in any case."""
+        """End the process and the thread; returns after ``timeout_s`` in any case."""
         assert_gui_thread()
         self._is_closed = True
         self._timer.stop()
-        self.set_writer(None)
-        for thread in self._ending:
-            thread.request_stop()
         self._watcher.close_s = timeout_s * _CLOSE_SHARE
-        ended = [thread.stop(timeout_s) for thread in (self._thread, *self._ending)]  # every one of them
-        is_over = all(ended)
+        is_over = self._thread.stop(timeout_s)
         outcome = self._watcher.outcome if is_over else None
         stuck = outcome.stuck_pids if outcome is not None else ()
         for pid in stuck:
@@ -233,13 +184,6 @@ class Sampling(QObject):
         self._status = SamplerStatus(SamplerState.DEAD, "bug", detail=text, since_s=self._clock.now().monotonic_s)
         self._show()
 
-    @Slot(str)
-    def _on_recording_failed(self, text: str) -> None:
-        self._watcher.recorder = None
-        self._recording_fault = text
-        self.recording_failed.emit(text)
-        self._show()
-
     @Slot()
     def _show(self) -> None:
         """Say what the numbers on the screen are; each second as long as there is a time in it."""
@@ -270,15 +214,7 @@ class Sampling(QObject):
                 return FeedStatus(FeedState.PAUSED, status_text("paused"), age_s)
             if latest is None or status.state is SamplerState.STARTING:
                 return FeedStatus(FeedState.STARTING, text)
-            return FeedStatus(FeedState.LIVE, text or self._recording_text())
+            return FeedStatus(FeedState.LIVE, text)
         if latest is None:
             return FeedStatus(FeedState.STARTING, text)
         return FeedStatus(FeedState.STALE, stale_text(text), age_s)
-
-    def _recording_text(self) -> str:
-        if self._recording_fault:
-            return _(RECORDING_FAILED).format(reason=self._recording_fault)
-        recorder = self._watcher.recorder
-        if recorder is not None and recorder.dropped:
-            return _(RECORDING_BEHIND).format(count=recorder.dropped)
-        return ""

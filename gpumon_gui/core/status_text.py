@@ -49,8 +49,6 @@ STATUS_TEXT: dict[str, str] = {
     "stopped": N_("Reading has ended."),
 }
 LAST_VALUES = N_("{sentence} Shown are the last values.")
-RECORDING_BEHIND = N_("The disk is too slow for the recording: {count} samples are not in it.")
-RECORDING_FAILED = N_("The recording has stopped: {reason}")
 LEFT_BEHIND = N_(
     "A driver call does not return, so GPUMon's sampler (process {pid}) cannot be ended. It goes when the driver "
     "answers or the computer is restarted."

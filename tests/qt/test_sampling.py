@@ -22,10 +22,8 @@ from pytestqt.qtbot import QtBot
 
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.mailbox import Mailbox
-from gpumon_gui.bridge.recorder import Recorder
 from gpumon_gui.bridge.sampling import Sampling
 from gpumon_gui.core.clock import SystemClock
-from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.core.model import Demand, DeviceKey, DeviceState, Sample
 from gpumon_gui.telemetry.process import SamplerProcess
 from gpumon_gui.telemetry.supervisor import Limits
@@ -299,78 +297,6 @@ class TestGuiThread:
         assert forbidden == []
         assert sampling.close().is_over  # waits, but for its threads only
         assert forbidden == []
-
-
-class ListWriter:
-    """Keeps what it is given; can be held up or fail."""
-
-    def __init__(self) -> None:
-        self.kept: list[int] = []
-        self.gate = threading.Event()
-        self.gate.set()
-        self.fault = ""
-        self.is_closed = False
-        self.threads: set[int] = set()
-
-    def append(self, sample: Sample) -> None:
-        self.threads.add(threading.get_ident())
-        self.gate.wait(20)
-        if self.fault:
-            raise OutputFailed(self.fault)
-        self.kept.append(sample.sequence)
-
-    def close(self) -> None:
-        self.threads.add(threading.get_ident())
-        self.is_closed = True
-
-
-class TestRecording:
-    def test_gets_every_sample_in_a_thread_of_its_own(self, window: Window) -> None:
-        writer = ListWriter()
-        sampling = window.open()
-        sampling.set_writer(lambda: writer)
-        window.until(lambda: len(writer.kept) >= 5)
-        sampling.set_writer(None)
-        window.until(lambda: writer.is_closed)
-        assert writer.kept == list(range(writer.kept[0], writer.kept[0] + len(writer.kept)))
-        assert len(writer.threads) == 1
-        assert threading.get_ident() not in writer.threads
-        window.until_live()
-
-    def test_of_a_slow_disk_counts_what_is_lost_and_delays_nobody(
-        self, window: Window, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("gpumon_gui.bridge.sampling.Recorder", partial(Recorder, capacity=5))
-        writer = ListWriter()
-        writer.gate.clear()
-        sampling = window.open()
-        sampling.set_writer(lambda: writer)
-        window.until_live()
-        recorder = sampling._watcher.recorder
-        assert recorder is not None
-        window.until(lambda: recorder.dropped >= 2)
-        window.until_said("The disk is too slow for the recording")
-        assert window.feed.status.state is FeedState.LIVE
-        writer.gate.set()
-
-    def test_that_fails_is_told_and_the_readings_go_on(self, window: Window) -> None:
-        writer = ListWriter()
-        writer.fault = "disk full: /tmp/x"
-        sampling = window.open()
-        with window.qtbot.waitSignal(sampling.recording_failed, timeout=PATIENCE_MS) as told:
-            sampling.set_writer(lambda: writer)
-        assert told.args == ["disk full: /tmp/x"]
-        assert writer.is_closed
-        window.until_live()
-        assert "disk full: /tmp/x" in window.feed.status.text
-
-    def test_is_finished_when_the_window_closes(self, window: Window) -> None:
-        writer = ListWriter()
-        sampling = window.open()
-        sampling.set_writer(lambda: writer)
-        window.until(lambda: len(writer.kept) >= 2)
-        assert sampling.close().is_over
-        assert writer.is_closed
 
 
 class TestMailbox:
