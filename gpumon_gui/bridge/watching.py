@@ -118,6 +118,7 @@ class _Followed:
         self._devices: dict[DeviceKey, int] = {}
         self._first_s = self._first_utc_s = self._last_s = self._last_utc_s = 0.0
         self.judged_s = 0.0
+        self._missing_s: float | None = None  # since when it is not listed although it was, or has to be
         self._was_listed = False
 
     def add(self, sample: Sample) -> bool:
@@ -126,8 +127,8 @@ class _Followed:
             return False
         own = next((one for one in sample.processes if self.program.is_same(one)), None)
         if own is not None and own.presence in _THERE:
-            self._was_listed = True
-        elif self._was_listed:  # what the GPU does without it says nothing of it
+            self._was_listed, self._missing_s = True, None
+        elif self._was_listed or self._had_begun(sample):  # what the GPU does without it says nothing of it
             return self._end(sample)
         if self._watcher is None:
             from gpumon_gui.diagnosis.behaviour.watcher import Watcher  # brings all rules: only who watches needs it
@@ -159,14 +160,22 @@ class _Followed:
         self.state = replace(self.state, fault=f"{type(error).__name__}: {error}")
 
     def _end(self, sample: Sample) -> bool:
-        if sample.monotonic_s - self._last_s < GONE_S:
+        if self._missing_s is None:
+            self._missing_s = self._last_s if self._was_listed else sample.monotonic_s
+        if sample.monotonic_s - self._missing_s < GONE_S:
             return False
         if self._watcher is not None:
             self.judge()
         started = self.program.started_utc_s
-        run_s = None if started is None else max(0.0, self._last_utc_s - started)
+        run_s = None if started is None or not self._was_listed else max(0.0, self._last_utc_s - started)
         self.state = replace(self.state, ended=True, run_s=run_s)
         return True
+
+    def _had_begun(self, sample: Sample) -> bool:
+        """Whether it ran before this sample: one that is not listed has ended already, or a recording was sought to
+        where it had not begun."""
+        started = self.program.started_utc_s
+        return started is not None and started + _SAME_START_S < sample.utc_s
 
     def _seen(self, verdict: Verdict | None) -> Watched:
         joules = self._energy.joules
@@ -388,7 +397,6 @@ class Watching(QObject):
             worker.posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
             self._thread = LoopThread(worker, "watching")
             self._thread.start()
-            sys.setswitchinterval(_SWITCH_S)
         self._worker.offer(_Start(program))
         self._set((*self._watched, Watched(program)))
         return True
@@ -411,6 +419,7 @@ class Watching(QObject):
         before = self.pids
         self._watched = tuple(watched)
         if self.pids != before:
+            sys.setswitchinterval(_SWITCH_S if self.pids else self._switch_s)
             if not self.pids:
                 self._sweeps, self._interval_s = [], INTERVAL_S
             self.pids_changed.emit()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -689,6 +690,38 @@ def test_a_program_that_ends_at_once_is_not_judged(watches: Watches, see: Callab
     panel = panel_of(watches)
     assert panel.card.sentence.text() == "It ended before anything could be seen of it."
     assert panel.card.ending.text().startswith("The program has ended after")
+
+
+def test_a_program_that_ended_before_it_was_watched_is_not_waited_for(
+    watches: Watches, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    watches.watch(program_of(LOADING[0]))
+    see([without(sample) for sample in LOADING])
+    panel = panel_of(watches)
+    assert panel.card.sentence.text() == "It ended before anything could be seen of it."
+    assert panel.card.ending.text() == "The program has ended."
+    assert watches.watching.pids == ()
+
+
+def test_a_program_of_a_recording_is_waited_for_where_it_had_not_begun(
+    watches: Watches, feed: Feed, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    watches.watch(program_of(LOADING[0]))
+    hour_before = [replace(without(one), utc_s=one.utc_s - 3600.0) for one in LOADING[:40]]
+    see(hour_before)
+    assert watches.watching.pids == (PID,)
+    feed.restore({}, LOADING[0])
+    see(LOADING[1:])
+    assert verdict_code(watches) == "input-pipeline-bound"
+
+
+def test_the_interpreter_is_hurried_only_while_something_is_watched(watches: Watches) -> None:
+    before = sys.getswitchinterval()
+    program = program_of(LOADING[0])
+    watches.watch(program)
+    assert sys.getswitchinterval() < before
+    watches.watching.stop(program)
+    assert sys.getswitchinterval() == before
 
 
 # -- several programs
