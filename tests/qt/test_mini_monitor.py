@@ -160,6 +160,34 @@ def test_it_opens_beside_the_icon_within_the_screen_unless_it_was_moved(
     assert mini.pos() == area.topLeft() + QPoint(40, 50)
 
 
+@pytest.mark.parametrize("y", [2, 776])
+def test_what_is_as_high_as_the_screen_opens_at_the_side_of_the_icon(mini: MiniMonitor, feed: Feed, y: int) -> None:
+    feed.push(make_sample(gpus=8))
+    area = QGuiApplication.primaryScreen().availableGeometry()
+    mini.toggle()
+    mini.setFixedSize(320, area.height() - 30)
+    for x in (10, 760):
+        icon = QRect(x, y, 22, 22)
+        at = QRect(mini._near(icon), mini.size())
+        assert area.contains(at)
+        assert not at.intersects(icon)
+
+
+def test_on_a_low_screen_more_gpus_are_counted(mini: MiniMonitor, feed: Feed, monkeypatch: pytest.MonkeyPatch) -> None:
+    class LowScreen:
+        def availableGeometry(self) -> QRect:
+            return QRect(0, 0, 640, 340)
+
+    monkeypatch.setattr(mini, "screen", LowScreen)
+    feed.push(make_sample(gpus=8))
+    feed.set_status(FeedStatus(FeedState.PAUSED))
+    mini.refresh()
+    assert mini.height() <= 340
+    shown = mini.text().count("GPU ")
+    assert 1 < shown < 8
+    assert f"{8 - shown} more" in mini.text()
+
+
 def test_without_a_compositor_its_corners_are_square(feed: Feed, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpumon_gui.ui.tray.mini.QGuiApplication.platformName", lambda: "xcb")
     theme, corners = Theme(), []

@@ -54,7 +54,7 @@ from gpumon_gui.ui.widgets.engine_panel import engine_caption, engine_tip
 WIDTH: Final = 320
 _SPARK: Final = QSize(76, 40)
 _BAR: Final = 4
-#: With more GPUs than fit on a screen the rest is counted.
+#: With more GPUs than these, or than fit on the screen, the rest is counted.
 MOST_GPUS: Final = 8
 _EMPTY: Final[Array] = np.empty(0)
 
@@ -177,8 +177,9 @@ class MiniMonitor(QWidget):
         sample, status = self._feed.latest, self._feed.status
         dimmed = status.state in (FeedState.STALE, FeedState.PAUSED)
         gpus = () if sample is None else gpus_of(sample)
-        rows = () if sample is None else tuple(self._row(gpu, sample, dimmed) for gpu in gpus[:MOST_GPUS])
-        foot = _("{count} more").format(count=len(gpus) - MOST_GPUS) if len(gpus) > MOST_GPUS else ""
+        most = self._most_rows()
+        rows = () if sample is None else tuple(self._row(gpu, sample, dimmed) for gpu in gpus[:most])
+        foot = _("{count} more").format(count=len(gpus) - most) if len(gpus) > most else ""
         self._foot = foot or ("" if sample is None else _top_process(sample))
         self._head = state_line(status) or ("" if rows else _("No GPU"))
         self._rows = rows
@@ -273,6 +274,12 @@ class MiniMonitor(QWidget):
         height = 2 * M + sum(1 for text in (self._head, self._foot) if text) * (line + S)
         height += len(self._rows) * self._row_height() + max(0, len(self._rows) - 1) * S
         return QSize(WIDTH, max(height, 2 * M + line))
+
+    def _most_rows(self) -> int:
+        line = text_height(self._theme.font(Text.CAPTION))
+        room = self.screen().availableGeometry().height() - 2 * M  # of the screen's edges
+        room -= 2 * M + 2 * (line + S) - S  # what stands around the rows
+        return max(1, min(MOST_GPUS, room // (self._row_height() + S)))
 
     def _row_height(self) -> int:
         strong, caption = (text_height(self._theme.font(role)) for role in (Text.STRONG, Text.CAPTION))
@@ -373,14 +380,18 @@ class MiniMonitor(QWidget):
         return self._within(area, area.topLeft() + at)
 
     def _near(self, icon: QRect) -> QPoint:
-        """At the edge of the panel that the icon is in, without covering the icon."""
+        """At the edge of the panel that the icon is in; without covering the icon, where there is room for both."""
         screen = QGuiApplication.screenAt(icon.center()) or QGuiApplication.primaryScreen()
         area = screen.availableGeometry().adjusted(M, M, -M, -M)
         at = self._within(area, icon.center() - self.rect().center())
         if QRect(at, self.size()).intersects(icon):  # the panel lies over the room for windows
-            above = icon.top() - self.height() - M
-            at.setY(above if above >= area.top() else icon.bottom() + M)
-        return at
+            above, below = icon.top() - self.height() - M, icon.bottom() + M
+            if area.top() <= above or below + self.height() <= area.bottom() + 1:
+                at.setY(above if area.top() <= above else below)
+            else:
+                left, right = icon.left() - self.width() - M, icon.right() + M
+                at.setX(left if area.left() <= left else right)
+        return self._within(area, at)
 
     def _within(self, area: QRect, at: QPoint) -> QPoint:
         return QPoint(
