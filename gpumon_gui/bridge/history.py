@@ -67,6 +67,7 @@ class History(QObject):
         self._options = options or HistoryOptions()
         self._number = 0
         self._is_closed = False
+        self._written = WriterStatus()
         self._writer: HistoryWriter | None = None
         self._writing: LoopThread | None = None
         if is_written:
@@ -75,7 +76,8 @@ class History(QObject):
             self._writer.written.connect(self._on_written, Qt.ConnectionType.QueuedConnection)
             self._writing = LoopThread(self._writer, "history-writer")
             if not self._options.is_on:
-                self.status = HistoryStatus(is_kept=False, reason=_(SWITCHED_OFF))
+                self._written = WriterStatus(WriterState.OFF)
+                self.status = self._status()
         self._reader = Reader(path, clock)
         self._asked.connect(self._reader.look, Qt.ConnectionType.QueuedConnection)
         self._export_requested.connect(self._reader.export, Qt.ConnectionType.QueuedConnection)
@@ -157,6 +159,11 @@ class History(QObject):
             self._reading.start()
         self._export_requested.emit(order)
 
+    def retranslate(self) -> None:
+        """Say again whether it is kept, in the language of now; what the system said stays as it was said."""
+        if self._writer is not None:
+            self._say(self._status())
+
     # -- the end
 
     def close(self, timeout_s: float = 2.0) -> bool:
@@ -173,9 +180,8 @@ class History(QObject):
 
     @Slot(object)
     def _on_status(self, status: WriterStatus) -> None:
-        reasons = {WriterState.OFF: _(SWITCHED_OFF), WriterState.FAILED: status.reason}
-        reason = reasons.get(status.state, "")
-        self._say(HistoryStatus(is_kept=not reason, reason=reason, note=status.note))
+        self._written = status
+        self._say(self._status())
 
     @Slot()
     def _on_written(self) -> None:
@@ -193,6 +199,11 @@ class History(QObject):
     def _on_exported(self, exported: Exported) -> None:
         if not self._is_closed:
             self.exported.emit(exported)
+
+    def _status(self) -> HistoryStatus:
+        written = self._written
+        reason = _(SWITCHED_OFF) if written.state is WriterState.OFF else written.reason
+        return HistoryStatus(is_kept=not reason, reason=reason, note=written.note)
 
     def _say(self, status: HistoryStatus) -> None:
         if status != self.status and not self._is_closed:

@@ -191,6 +191,24 @@ def test_settings_steer_it_at_once(data: Path, window: MainWindow, feed: Feed, q
     assert keeping.close(5.0)
 
 
+@posix_only
+def test_why_nothing_is_kept_is_said_in_the_language_of_now(
+    data: Path, window: MainWindow, feed: Feed, qtbot: QtBot
+) -> None:
+    settings = settings_of(window)
+    settings.set("history.on", False)
+    keeping = Keeping(window, feed, settings, Arguments())
+    window.show()
+    window.show_page("history")
+    empty = window.pages["history"].empty
+    qtbot.waitUntil(lambda: "It is switched off in the settings." in empty.text(), timeout=PATIENCE_MS)
+    window.set_language("zh_CN")
+    assert "已在设置中关闭" in empty.text()
+    window.set_language("en")
+    assert "It is switched off in the settings." in empty.text()
+    assert keeping.close(5.0)
+
+
 def test_the_defaults_of_the_settings_are_those_of_the_store() -> None:
     assert options_of(Values()) == HistoryOptions()
 

@@ -136,6 +136,8 @@ class HistoryPage(QWidget):
         self.off_bar.retranslate()
         self.message.retranslate()
         self.stack.retranslate()
+        if self.asked.history is not None:
+            self.asked.history.retranslate()
         self._draw()
 
     # -- drawing
