@@ -30,9 +30,9 @@ def result_of(watched: Watched, verdict: Verdict) -> Result:
         "mode": "pid",
         "pid": watched.program.pid,
         "ended": watched.ended,
-        "seconds": round(watched.seen_s, 1),
+        "seconds": round(watched.seen_s, 2),
         "stable": verdict.stable,
-        "steady_s": round(verdict.steady_s, 1),
+        "steady_s": round(verdict.steady_s, 2),
         "turns": [_turn(turn, watched.since_utc_s) for turn in verdict.history],
     }
     if watched.run_s is not None:
@@ -46,6 +46,7 @@ def _turn(turn: Turn, since_utc_s: float) -> dict[str, Any]:
     return {
         "from_s": round(max(0.0, turn.utc_s - since_utc_s), 1),
         "code": turn.finding.code if turn.finding is not None else None,
+        "severity": turn.finding.severity if turn.finding is not None else None,
         "title": watch_texts.turn_sentence(turn),
     }
 

@@ -23,7 +23,9 @@ from gpumon_gui.core.formatters import duration, percent
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.behaviour.watcher import ENOUGH_S, Turn, Verdict, does_little
+from gpumon_gui.diagnosis.behaviour.job_facts import does_little
+from gpumon_gui.diagnosis.behaviour.spans import ENOUGH_S
+from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
 from gpumon_gui.diagnosis.engine import diagnose as judge
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Finding
@@ -287,10 +289,10 @@ def _report(arguments: argparse.Namespace, clock: Clock, seen: Seen, watch: dict
 def _of_seen(seen: Seen) -> dict[str, Any]:
     verdict = seen.verdict
     facts: dict[str, Any] = {
-        "seconds": round(seen.seconds, 1),
+        "seconds": round(seen.seconds, 2),
         "samples": seen.samples,
         "stable": verdict is not None and verdict.stable,
-        "steady_s": round(verdict.steady_s, 1) if verdict is not None else 0.0,
+        "steady_s": round(verdict.steady_s, 2) if verdict is not None else 0.0,
         "sources": [source_name(source) for source in seen.sources],
         "notes": seen.notes,
     }
@@ -314,6 +316,7 @@ def _turn(turn: Turn, begin_utc_s: float) -> dict[str, Any]:
     return {
         "from_s": round(max(0.0, turn.utc_s - begin_utc_s), 1),
         "code": turn.finding.code if turn.finding is not None else None,
+        "severity": turn.finding.severity if turn.finding is not None else None,
         "title": sentence(turn.finding, is_idle=turn.is_idle),
     }
 

@@ -256,6 +256,30 @@ def test_what_could_not_be_judged_says_why(watch: dict[str, Any], says: str) -> 
     assert says in line
 
 
+def test_before_a_verdict_no_causes_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    run(["watch", "--replay", str(STARVED), "--to", "3"])
+    early = capsys.readouterr().out
+    assert "Watched for 3 s.\n" in early
+    assert "Causes" not in early
+    run(["watch", "--replay", str(STARVED)])
+    assert "Causes that were looked for" in capsys.readouterr().out
+
+
+def test_how_bad_it_was_is_told_with_each_change() -> None:
+    turns = [
+        {"from_s": 0.0, "code": None, "severity": None, "title": "nothing"},
+        {"from_s": 95.0, "code": "input-pipeline-bound", "severity": "slows", "title": "waits"},
+        {"from_s": 99.0, "code": "gpu-memory-held-idle", "severity": "slows", "title": "holds"},
+    ]
+    (part,) = sections({"watch": {"seconds": 100.4, "steady_s": 9.0, "turns": turns}})
+    assert part["lines"][0].startswith("Watched for 1 min 40 s; the verdict is about the last 9 s")
+    assert [row[:2] for row in part["tables"][0]["rows"]] == [
+        ["0 s", ""],
+        ["1 min 35 s", "input-pipeline-bound · Slow"],
+        ["1 min 39 s", "gpu-memory-held-idle · Holds memory"],
+    ]
+
+
 def test_a_long_verdict_is_not_cut_in_the_table_of_changes() -> None:
     title = "The program holds 24.6 GB of GPU 0 and did nothing for 17 seconds, neither there nor on the CPU"
     turns = [{"from_s": 0.0, "code": "a", "title": "x"}, {"from_s": 9.0, "code": "b", "title": title}]

@@ -8,6 +8,7 @@ from typing import Any
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import DASH
 from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.facts import MACHINE, UNNAMED
 from gpumon_gui.diagnosis.logs.elsewhere import is_of_another
 from gpumon_gui.diagnosis.report import fact_words, tables, watch, words
 from gpumon_gui.diagnosis.versions import OLDEST_PYTHON, parse_version
@@ -15,7 +16,7 @@ from gpumon_gui.diagnosis.versions import OLDEST_PYTHON, parse_version
 #: Verdicts after which an environment counts as healthy when no cause was found.
 _WORKS = ("proven", "claimed", "not_installed")
 #: Subjects that may be what was given alone; the others are environments and programs that were found.
-_UNNAMED = ("machine", "environment")
+_MAY_BE_GIVEN = (MACHINE, UNNAMED)
 _KINDS = ("log", "script", "profile")
 
 
@@ -76,10 +77,12 @@ def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
             lines += [{"verdict": verdict["verdict"], "text": "\n  ".join(said)} for said in verdict["proof"]]
             continue
         framework = words.FRAMEWORK.get(verdict["framework"], verdict["framework"])
-        sentence = _(words.VERDICT[verdict["verdict"]]).format(framework=framework, subject=subject(verdict["subject"]))
+        sentence = _(words.VERDICT[verdict["verdict"]]).format(
+            framework=framework, subject=_holder(verdict["subject"], report)
+        )
         lines.append({"verdict": verdict["verdict"], "text": sentence})
     if bare:
-        sentence = _(words.NO_FRAMEWORK).format(subjects=", ".join(subject(name) for name in bare))
+        sentence = _(words.NO_FRAMEWORK).format(subjects=", ".join(_holder(name, report) for name in bare))
         lines.append({"verdict": "not_installed", "text": sentence})
     return [*lines, *_too_old(report), *_elsewhere(report), *watch.sentences(report)]
 
@@ -128,9 +131,16 @@ def subject_of(name: str, sources: Set[str], report: Mapping[str, Any]) -> str:
     return _(words.GIVEN[kind]) if kind else subject(name)
 
 
+def _holder(name: str, report: Mapping[str, Any]) -> str:
+    """Where a framework is: an environment that nobody names is that of what was given."""
+    given = report["facts"].get("given", {}) if name == UNNAMED else {}
+    kind = _given_kind(name, {source for kind in _KINDS for source in given.get(kind, ())}, given)
+    return _(words.GIVEN[kind]) if kind else subject(name)
+
+
 def _given_kind(name: str, sources: Set[str], given: Mapping[str, Any]) -> str:
     """What it is about if that is not this machine but what somebody gave: a log tells of the program that wrote it."""
-    kinds = [kind for kind in _KINDS if sources & set(given.get(kind, ()))] if name in _UNNAMED else []
+    kinds = [kind for kind in _KINDS if sources & set(given.get(kind, ()))] if name in _MAY_BE_GIVEN else []
     everything = {source for kind in kinds for source in given[kind]}
     if not kinds or (name == "machine" and sources - everything):
         return ""
@@ -180,11 +190,12 @@ def summary(report: Mapping[str, Any]) -> str:
                 lines.append(_(words.NOTHING_FOUND))
             lines.append(_(words.NEXT_ON_MACHINE if _is_of_machine(report) else words.NEXT_IN_LOG))
     clear = {entry["code"] for entry in report["clear"]}
-    if clear:
+    is_open = watch.is_open(report)  # then nothing is settled yet
+    if clear and not is_open:
         lines.append(_(words.CHECKED).format(count=len(clear)))
     answered = clear | {finding["code"] for finding in report["findings"]}
     entries = [entry for entry in report["not_evaluated"] if entry["code"] not in answered]
-    if entries:
+    if entries and not is_open:
         roots = {fact.partition(".")[0] for entry in entries for fact in entry["missing"]} - _known_roots(report)
         topics = _(", ").join(dict.fromkeys(_(words.TOPIC.get(root, root)) for root in sorted(roots)))
         said = words.NOT_EVALUATED if topics and _is_of_machine(report) else words.NOT_JUDGED

@@ -2,7 +2,7 @@
 
 Facts: ``jobs[]`` and ``window`` of the judged part, and ``watch`` about the watching itself: ``seconds``, ``stable``,
 ``steady_s``, ``sources[]`` (their names), ``ended``, ``exit_code``, ``run_s``, ``energy_j {device: joules}``,
-``turns[] {from_s, code, title}``, ``notes[]`` (sentences).
+``turns[] {from_s, code, severity, title}``, ``notes[]`` (sentences).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpumon_gui.core.formatters import cores, duration, percent, watts
+from gpumon_gui.core.formatters import cores, percent, took, watts
 from gpumon_gui.core.messages import _
+from gpumon_gui.diagnosis.behaviour.job_facts import does_little, number
+from gpumon_gui.diagnosis.finding import Severity
 from gpumon_gui.diagnosis.report import words
 
-#: Below this share of the time the GPU is not worth a verdict "nothing holds it back".
-_WORKS = 0.5
 #: Less than this was not judged: all was.
 _ALL_S = 0.5
 
@@ -24,6 +24,11 @@ def is_watch(report: Mapping[str, Any]) -> bool:
     """Whether behaviour was judged, and nothing else."""
     facts = report["facts"]
     return "watch" in facts or ("window" in facts and "environments" not in facts)
+
+
+def is_open(report: Mapping[str, Any]) -> bool:
+    """Whether too little was seen for any verdict."""
+    return is_watch(report) and _is_open(report["facts"].get("watch"))
 
 
 def sentences(report: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -41,22 +46,23 @@ def closing(report: Mapping[str, Any]) -> list[str]:
     if any(finding["severity"] != "info" for finding in report["findings"]):
         return []
     jobs = [job for job in report["facts"].get("jobs", ()) if isinstance(job, Mapping)]
-    watch = report["facts"].get("watch", {})
+    watch = report["facts"].get("watch")
+    watch = watch if isinstance(watch, Mapping) else {}
     if not jobs:
         return []
-    if watch.get("stable") is False:
-        if watch.get("turns"):
-            return [_("Something changed shortly before the end; too little was seen of it for a verdict.")]
+    if _is_open(watch):
         if watch.get("mode") == "replay":
             return [_("Too little was seen for a verdict.")]
         return [_("Too little was seen for a verdict: watch for longer.")]
-    if all((_number(job, "activity", "busy") or 0.0) >= _WORKS for job in jobs):
+    if watch.get("stable") is False:
+        return [_("Something changed shortly before the end; too little was seen of it for a verdict.")]
+    if not does_little(jobs):
         return [_("Nothing that was looked for holds the GPU back.")]
     told = {finding["subject"] for finding in report["findings"]}
     if all(job.get("subject") in told for job in jobs):
         return []  # what is good to know says it
     lines = [_("No cause was found for what the GPU does not do.")]
-    if not any(_number(job, "cpu", "cores") is not None for job in jobs):
+    if not any(number(job, "cpu", "cores") is not None for job in jobs):
         lines.append(
             _(
                 "Nothing is known of programs and CPU here. To see what the GPU waits for, watch the program: {command}"
@@ -92,7 +98,7 @@ def sections(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
     tables = []
     if len(turns) > 1:
-        rows = [[duration(float(turn["from_s"])), str(turn.get("code") or ""), str(turn["title"])] for turn in turns]
+        rows = [[took(float(turn["from_s"])), _cause(turn), str(turn["title"])] for turn in turns]
         tables = [
             {
                 "title": _("What changed meanwhile"),
@@ -121,9 +127,9 @@ def numbered(subject: str) -> str:
 
 def _sentence(job: Mapping[str, Any]) -> str:
     busy, power, used = (
-        _number(job, "activity", "busy"),
-        _number(job, "activity", "power_w"),
-        _number(job, "cpu", "cores"),
+        number(job, "activity", "busy"),
+        number(job, "activity", "power_w"),
+        number(job, "cpu", "cores"),
     )
     parts = []
     if busy is not None:
@@ -138,6 +144,10 @@ def _sentence(job: Mapping[str, Any]) -> str:
     return _("{what}: {value}").format(what=name(job), value=_(", ").join(parts))
 
 
+def _is_open(watch: object) -> bool:
+    return isinstance(watch, Mapping) and watch.get("stable") is False and not watch.get("turns")
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
@@ -147,18 +157,26 @@ def _entries(value: object) -> tuple[Any, ...]:
 
 
 def _watched(watch: Mapping[str, Any]) -> str:
-    if not watch["steady_s"]:
-        return _("Watched for {seen}.").format(seen=duration(float(watch["seconds"])))
+    if not watch["steady_s"] or _is_open(watch):
+        return _("Watched for {seen}.").format(seen=took(float(watch["seconds"])))
     if watch["seconds"] - watch["steady_s"] < _ALL_S:
         return _("Watched for {seen}; the work was of one kind all that time.").format(
-            seen=duration(float(watch["seconds"]))
+            seen=took(float(watch["seconds"]))
         )
     said = _("Watched for {seen}; the verdict is about the last {steady}, in which the work was of one kind.")
-    return said.format(seen=duration(float(watch["seconds"])), steady=duration(float(watch["steady_s"])))
+    return said.format(seen=took(float(watch["seconds"])), steady=took(float(watch["steady_s"])))
+
+
+def _cause(turn: Mapping[str, Any]) -> str:
+    """``input-pipeline-bound · Slow``; nothing where there was nothing to say."""
+    code, severity = turn.get("code"), turn.get("severity")
+    if not isinstance(code, str):
+        return ""
+    return f"{code} · {_(words.severity(code, severity))}" if severity in tuple(Severity) else code
 
 
 def _ended(watch: Mapping[str, Any]) -> str:
-    ran, code = duration(float(watch["run_s"])), watch.get("exit_code")
+    ran, code = took(float(watch["run_s"])), watch.get("exit_code")
     if not watch.get("ended"):
         return _("The program still runs, for {time} so far.").format(time=ran)
     if not isinstance(code, int):
@@ -166,10 +184,3 @@ def _ended(watch: Mapping[str, Any]) -> str:
     if code < 0:
         return _("The program was ended by signal {signal} after {time}.").format(signal=-code, time=ran)
     return _("The program ended with exit code {code} after {time}.").format(code=code, time=ran)
-
-
-def _number(job: Mapping[str, Any], *path: str) -> float | None:
-    found: Any = job
-    for key in path:
-        found = found.get(key) if isinstance(found, Mapping) else None
-    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from gpumon_gui.bridge.watching import Program, Watched
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import took
 from gpumon_gui.core.messages import N_, _
+from gpumon_gui.diagnosis.behaviour.job_facts import does_little
 from gpumon_gui.diagnosis.behaviour.spans import STEADY
 from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated
 from gpumon_gui.diagnosis.report import words
@@ -50,8 +52,6 @@ def turn_sentence(turn: Turn) -> str:
 
 def _is_idle(verdict: Verdict) -> bool:
     """Of now; while a change passes, the facts are a mixture, and what was said before counts."""
-    from gpumon_gui.diagnosis.behaviour.watcher import does_little  # who has a verdict has loaded it
-
     if verdict.stable or not verdict.history:
         return does_little(verdict.behaviour.document.facts["jobs"])
     return verdict.history[-1].is_idle
@@ -59,14 +59,14 @@ def _is_idle(verdict: Verdict) -> bool:
 
 def said(verdict: Verdict) -> Finding | None:
     """What the verdict is: the newest stable one, with its figures of now where it still holds; before there is one,
-    what is seen so far."""
+    what is seen so far. How bad it is called changes with the verdict only."""
     if verdict.stable or not verdict.history:
         return verdict.primary
     last = verdict.history[-1].finding
     if last is None:
         return None
     same = (one for one in verdict.behaviour.diagnosis.findings if (one.code, one.subject) == (last.code, last.subject))
-    return next(same, last)
+    return replace(next(same, last), severity=last.severity)
 
 
 def has_said(verdict: Verdict | None) -> bool:

@@ -13,11 +13,11 @@ def of_window(scene: Scene) -> Mapping[str, Any]:
     ``devices``: ``[{key, name, index}]``."""
     whole = scene.whole
     return {
-        "seconds": round(whole.seconds, 1),
+        "seconds": round(whole.seconds, 2),
         "samples": len(whole),
         "interval_s": round(whole.interval_s, 2),
-        "start_utc_s": round(float(whole.utc_s[0]), 1),
-        "end_utc_s": round(float(whole.utc_s[-1]), 1),
+        "start_utc_s": round(float(whole.utc_s[0]), 2),
+        "end_utc_s": round(float(whole.utc_s[-1]), 2),
         "devices": [
             {"key": str(key), "name": track.info.name, "index": track.info.index}
             for key, track in whole.devices.items()
@@ -43,9 +43,9 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         "name": named.name if named is not None else None,
         "framework": ", ".join(frameworks) or None,
         "environment": next((track.last.environment for track in processes if track.last.environment), None),
-        "seconds": round(scene.window.seconds, 1),
+        "seconds": round(scene.window.seconds, 2),
         "samples": len(scene.window),
-        "start_utc_s": round(float(scene.window.utc_s[0]), 1) if len(scene.window) else None,
-        "end_utc_s": round(float(scene.window.utc_s[-1]), 1) if len(scene.window) else None,
+        "start_utc_s": round(float(scene.window.utc_s[0]), 2) if len(scene.window) else None,
+        "end_utc_s": round(float(scene.window.utc_s[-1]), 2) if len(scene.window) else None,
         "skipped_s": round(float(scene.window.times_s[0] - scene.whole.times_s[0]), 1) if len(scene.window) else None,
     }

@@ -79,7 +79,7 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
         together = np.empty(0)
     return {
         "devices": devices or None,
-        "seconds": round(scene.window.seconds, 1),
+        "seconds": round(scene.window.seconds, 2),
         "gpu_busy_mean": _rounded(mean(together), 4),
         "gpu_busy_high": _rounded(float(np.quantile(together, 0.95)) if together.size else None, 4),
         "others_work": others or None,
