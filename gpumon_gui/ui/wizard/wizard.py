@@ -371,7 +371,8 @@ class Wizard(QWidget):
         if page == CHOOSE:
             self.next_button.setFocus(self._reason)
         elif page == RUNNING:  # not the Cancel: Enter is hit twice as a button is
-            self.running.tree.setFocus(self._reason)
+            by_keyboard = self._reason is Qt.FocusReason.TabFocusReason
+            (self.running.tree if by_keyboard else self.running).setFocus(self._reason)
         elif page == FINDINGS:
             self.findings.focus_first(self._reason)
         elif page == REPORT:

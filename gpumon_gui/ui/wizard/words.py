@@ -6,7 +6,7 @@ from typing import Final
 
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.collect import Progress, State
-from gpumon_gui.diagnosis.environments.base import Environment
+from gpumon_gui.diagnosis.environments.base import Environment, Kind
 from gpumon_gui.diagnosis.facts import MACHINE
 from gpumon_gui.diagnosis.report import text, words
 
@@ -62,10 +62,14 @@ def step_subject(progress: Progress, names: dict[str, str]) -> str:
 
 def environment_line(environment: Environment, version: str, *, is_silent: bool = False) -> str:
     """Kind, version and path, or what is wrong. ``is_silent``: it was asked for its version and did not say it."""
-    parts = [_(KIND.get(environment.kind.value, environment.kind.value))]
+    problem = environment.problem or ("silent" if is_silent else "")
+    parts = []
+    if not problem or environment.kind is not Kind.SYSTEM:  # nothing says that it is one
+        parts.append(_(KIND.get(environment.kind.value, environment.kind.value)))
     if version:
         parts.append(f"Python {version}")
-    problem = environment.problem or ("silent" if is_silent else "")
     if problem:
         parts.append(_(PROBLEM.get(problem, problem)))
-    return " · ".join([*parts, text.subject(environment.path)])
+    if environment.name != environment.path:
+        parts.append(text.subject(environment.path))
+    return " · ".join(parts)
