@@ -7,6 +7,7 @@ from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from gpumon_gui.core.messages import _
+from gpumon_gui.telemetry.derive.adapters import short_name
 from gpumon_gui.ui.theme import M, S, Text, Theme
 from gpumon_gui.ui.widgets import history_texts as texts
 from gpumon_gui.ui.widgets.button import FlatButton
@@ -60,7 +61,7 @@ class HistoryHead(QWidget):
             title = asked.title(device)
             self.device_button.set_text(title)
             self.device_button.setAccessibleName(_("Device: {name}").format(name=f"{title} {device.name}"))
-            self.name.set_text(device.name)
+            self.name.set_text(device.name, short_name(device.name))
 
     def retranslate(self) -> None:
         """Write every text again, in the language now in use."""
