@@ -8,10 +8,10 @@ fails comes before any question about the GPU, whichever of the two is called wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from gpumon_gui.diagnosis.facts import MACHINE, UNKNOWN, Document, View
+from gpumon_gui.diagnosis.facts import MACHINE, UNKNOWN, UNNAMED, Document, View
 from gpumon_gui.diagnosis.finding import (
     Bug,
     Clear,
@@ -23,6 +23,7 @@ from gpumon_gui.diagnosis.finding import (
     Severity,
     Verdict,
 )
+from gpumon_gui.diagnosis.logs.elsewhere import is_of_another
 from gpumon_gui.diagnosis.rule import Answer, Hit, Lacks, Outcome, Rule, Scope, lacking
 
 _SEVERITIES = tuple(Severity)
@@ -66,9 +67,11 @@ def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
                 clear.append(Clear(rule.code, view.subject))
             elif isinstance(outcome, Lacks):
                 not_evaluated.append(NotEvaluated(rule.code, view.subject, outcome.missing))
-    ranked = _led(_ranked(_folded(findings, rules), steps), rules)
+    is_foreign = is_of_another(document.facts.get("given", {}).get("elsewhere", ()))
+    apart = {UNNAMED} if is_foreign else set()
+    ranked = _led(_ranked(_folded(findings, rules, apart), steps), rules, apart)
     concerns = {rule.code: rule.frameworks for rule in rules}
-    return Diagnosis(_verdicts(views, ranked, concerns), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
+    return Diagnosis(_verdicts(views, ranked, concerns, apart), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
 
 
 def _judge(rule: Rule, view: View, document: Document) -> Outcome | None:
@@ -113,7 +116,13 @@ def _finding(rule: Rule, view: View, hit: Hit) -> Finding:
     )
 
 
-def _folded(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]:
+def _concerns(cause: Finding, subject: str, apart: Set[str]) -> bool:
+    """Whether a finding can be a cause for that subject: it is of the same, or of the machine that it belongs to;
+    ``apart`` are subjects of another machine."""
+    return cause.subject == subject or (cause.subject == MACHINE and subject not in apart)
+
+
+def _folded(findings: Sequence[Finding], rules: Sequence[Rule], apart: Set[str]) -> list[Finding]:
     """Symptoms point to their cause. A guess (low confidence) explains nothing away, and nothing explains away what is
     written in a script: it stays there when the other cause is mended."""
     explains = {rule.code: rule.explains for rule in rules}
@@ -125,7 +134,7 @@ def _folded(findings: Sequence[Finding], rules: Sequence[Rule]) -> list[Finding]
             if finding.code in explains[other.code]
             and not _is_written(finding)
             and other.confidence is not Confidence.LOW
-            and other.subject in (finding.subject, MACHINE)
+            and _concerns(other, finding.subject, apart)
             and other.code not in explains[finding.code]
         ]
         folded.append(replace(finding, symptom_of=causes[0].code) if causes else finding)
@@ -160,14 +169,14 @@ def _ranked(findings: Iterable[Finding], steps: dict[str, int]) -> tuple[Finding
     return tuple(replace(finding, rank=rank) for rank, finding in enumerate(sorted(findings, key=key), start=1))
 
 
-def _led(ranked: Sequence[Finding], rules: Sequence[Rule]) -> tuple[Finding, ...]:
+def _led(ranked: Sequence[Finding], rules: Sequence[Rule], apart: Set[str]) -> tuple[Finding, ...]:
     """What must be answered first moves before what it precedes: without a card no other build helps."""
     precedes = {rule.code: rule.precedes for rule in rules}
     order = list(ranked)
     for leader in ranked:
         if leader.confidence is not Confidence.HIGH or leader.symptom_of is not None:
             continue
-        followers = [place for place, one in enumerate(order) if _follows(one, precedes[leader.code])]
+        followers = [place for place, one in enumerate(order) if _follows(one, leader, precedes[leader.code], apart)]
         if followers:
             place = min(followers[0], order.index(leader))
             order.remove(leader)
@@ -175,12 +184,13 @@ def _led(ranked: Sequence[Finding], rules: Sequence[Rule]) -> tuple[Finding, ...
     return tuple(replace(finding, rank=rank) for rank, finding in enumerate(order, start=1))
 
 
-def _follows(finding: Finding, codes: tuple[str, ...]) -> bool:
-    return finding.code in codes and finding.severity is not Severity.INFO
+def _follows(finding: Finding, leader: Finding, codes: tuple[str, ...], apart: Set[str]) -> bool:
+    is_apart = leader.subject == MACHINE and finding.subject in apart
+    return finding.code in codes and finding.severity is not Severity.INFO and not is_apart
 
 
 def _verdicts(
-    views: Sequence[View], findings: Sequence[Finding], concerns: Mapping[str, tuple[str, ...]]
+    views: Sequence[View], findings: Sequence[Finding], concerns: Mapping[str, tuple[str, ...]], apart: Set[str]
 ) -> tuple[FrameworkVerdict, ...]:
     verdicts = []
     for view in views:
@@ -191,7 +201,7 @@ def _verdicts(
             for finding in findings
             if finding.severity in (Severity.BLOCKS, Severity.CRASHES)
             and finding.confidence is not Confidence.LOW
-            and finding.subject in (view.subject, MACHINE)
+            and _concerns(finding, view.subject, apart)
         ]
         for framework, installed, sees in _FRAMEWORKS:
             if not view.known(installed):

@@ -16,6 +16,8 @@ from gpumon_gui.diagnosis.versions import Version, parse_version
 SCHEMA: Final = "gpumon-facts/1"
 #: The subject of findings that concern no single environment.
 MACHINE: Final = "machine"
+#: The subject of an environment that nobody names, such as a log's.
+UNNAMED: Final = "environment"
 #: Keys that one Python environment has of its own; at the top level they are short for a single environment.
 ENVIRONMENT_KEYS: Final = ("interpreter", "packages", "torch", "tensorflow", "onnxruntime", "jax", "cupy")
 #: What people say, in their words. No rule may read it: the view does not even offer it.
@@ -94,7 +96,7 @@ class Document:
 def _subject(environment: Mapping[str, Any]) -> str:
     interpreter = environment.get("interpreter")
     path = interpreter.get("path") if isinstance(interpreter, Mapping) else None
-    return str(path) if path else "environment"
+    return str(path) if path else UNNAMED
 
 
 class View:

@@ -175,6 +175,25 @@ def test_what_a_log_shows_is_said_of_the_log() -> None:
     assert {one.subject for one in diagnose(document, RULES).findings} == {"machine"}  # the contract of the JSON form
 
 
+ELSEWHERE = """OS: Microsoft Windows 11 Pro
+PyTorch version: 2.1.0+cpu
+CUDA used to build PyTorch: None
+Is CUDA available: False
+GPU models and configuration: GPU 0: NVIDIA GeForce RTX 3060
+"""
+
+
+def test_what_is_wrong_here_explains_no_log_of_another_machine() -> None:
+    log = combined(Given(log_text="Collecting environment information...\n" + ELSEWHERE))
+    here = {**NO_GPU, "driver": {"nvidia_smi_found": False, "kernel_module_loaded": False}, "environments": []}
+    document = attached(Document(here), log, None)
+    findings = [(one.code, one.severity.value) for one in diagnose(document, RULES).findings]
+    assert findings == [("torch-cpu-only-build", "blocks"), ("no-gpu-in-this-machine", "info")]
+    told = _told(document)
+    assert "PyTorch in a log from another machine cannot use the GPU." in told
+    assert "Operating system Windows (here: Linux), GPU NVIDIA GeForce RTX 3060 (here: none)" in told
+
+
 def test_what_this_machine_shows_too_is_said_of_it() -> None:
     told = _told(attached(HERE, combined(Given(log_text=TOO_OLD)), None))
     assert "driver-too-old" in told
