@@ -53,7 +53,9 @@ class Remembering(QObject):
             _COLUMNS_OF,
             self._window.pages["performance"].span(),
             self._state.mini if self._mini is None else self._mini.isVisible(),
-            *(round(1000 * self._shares.get(beside, 0.0)) for beside in (True, False)),
+            watch_beside=round(1000 * self._shares.get(True, 0.0)),
+            watch_below=round(1000 * self._shares.get(False, 0.0)),
+            columns_asked=" ".join(column.name for column in sorted(self._table.asked)),
         )
         self._file.keep(self._state)
 
@@ -73,7 +75,8 @@ class Remembering(QObject):
         if state.geometry and not self._window.restoreGeometry(state.geometry):
             logging.getLogger("gpumon.settings").warning("the place of the window in its file is of no use")
         if state.columns and state.columns_of == _COLUMNS_OF:
-            self._table.restore_columns(state.columns)
+            asked = {column for column in Col if column.name in state.columns_asked.split()}
+            self._table.restore_columns(state.columns, asked)
         if any(state.span_s == seconds for seconds, _label in SPANS):
             self._window.pages["performance"].set_span(state.span_s)
         for beside, thousandths in ((True, state.watch_beside), (False, state.watch_below)):

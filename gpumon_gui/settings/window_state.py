@@ -27,7 +27,8 @@ MOST_BYTES: Final = 1 << 16
 @dataclass(frozen=True, slots=True)
 class WindowState:
     """``geometry`` and ``columns`` are as Qt keeps them for a window and the header of a table, empty for the usual
-    ones; ``columns_of`` says which columns these are. ``span_s`` is the length of the live charts, 0 for the usual one.
+    ones; ``columns_of`` says which columns these are, ``columns_asked`` which of them do not give way where there is
+    little room. ``span_s`` is the length of the live charts, 0 for the usual one.
     ``mini``: the mini monitor was open. ``watch_beside`` and ``watch_below``: thousandths of the room that the panel of
     a watch has beside and below the charts, 0 for the usual."""
 
@@ -38,6 +39,7 @@ class WindowState:
     mini: bool = False
     watch_beside: int = 0
     watch_below: int = 0
+    columns_asked: str = ""
 
 
 def load(folder: Path) -> WindowState:
@@ -45,7 +47,10 @@ def load(folder: Path) -> WindowState:
     file = folder / NAME
     try:
         raw = json.loads(read_start(file, MOST_BYTES))
-        return WindowState(**{name: _decoded(kind, raw[name]) for name, kind in _KINDS.items()})
+        if not isinstance(raw, dict):
+            raise TypeError("expected a table")
+        # An older version wrote fewer of them.
+        return WindowState(**{name: _decoded(kind, raw[name]) for name, kind in _KINDS.items() if name in raw})
     except FileNotFoundError:
         return WindowState()
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
@@ -74,6 +79,7 @@ _KINDS: Final[dict[str, type]] = {
     "mini": bool,
     "watch_beside": int,
     "watch_below": int,
+    "columns_asked": str,
 }
 
 

@@ -68,6 +68,7 @@ def test_the_next_start_is_as_this_one_was_left(start: Start) -> None:
     window.show()
     table = table_of(window)
     table.show_column(Col.SHARED, on=True)
+    table.show_column(Col.FRAMEWORK, on=True)
     table.show_column(Col.USER, on=False)
     table.setColumnWidth(Col.NAME, 333)
     table.horizontalHeader().moveSection(3, 1)
@@ -84,6 +85,7 @@ def test_the_next_start_is_as_this_one_was_left(start: Start) -> None:
     header = table.horizontalHeader()
     window.show_page("processes")
     assert table.isColumnHidden(Col.ENGINE)  # no room
+    assert not table.isColumnHidden(Col.FRAMEWORK)  # asked for
     assert not table.isColumnHidden(Col.SHARED)
     table.setFixedWidth(1500)
     assert table.isColumnHidden(Col.USER)

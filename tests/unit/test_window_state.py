@@ -19,7 +19,7 @@ LEFT = WindowState(b"\x01\xd9\x00\xff", b"\x00\x00\xfe", "NAME PID", 900, mini=T
 def written(**wrong: object) -> bytes:
     """A file with these in place of what is right."""
     right = {"geometry": "", "columns": "", "columns_of": "", "span_s": 60, "mini": False}
-    return json.dumps({**right, "watch_beside": 0, "watch_below": 0, **wrong}).encode()
+    return json.dumps({**right, "watch_beside": 0, "watch_below": 0, "columns_asked": "", **wrong}).encode()
 
 
 def test_what_was_left_is_there_at_the_next_start(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -36,13 +36,18 @@ def test_what_is_right_is_read(tmp_path: Path) -> None:
     assert load(tmp_path) == WindowState(span_s=60, watch_below=612)
 
 
+def test_what_an_older_version_left_is_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / NAME).write_text('{"span_s": 300, "mini": true}')
+    assert load(tmp_path) == WindowState(span_s=300, mini=True)
+    assert not caplog.records
+
+
 @pytest.mark.parametrize(
     "content",
     [
         b"",
         b"\xff\xfe{}",
         b"[]",
-        b"{}",
         b"null",
         written(geometry=5),
         written(geometry="not base64!"),

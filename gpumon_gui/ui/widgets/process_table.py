@@ -315,6 +315,11 @@ class ProcessTable(QTableView):
             self._stays.discard(column)
         self._fit()
 
+    @property
+    def asked(self) -> frozenset[Col]:
+        """Columns that were asked for and so do not give way."""
+        return frozenset(self._stays)
+
     def columns_state(self) -> bytes:
         """Columns, their order and widths as Qt keeps them, whatever room there is now."""
         self._apply({column: self._usual[column] for column in Col}, self._wanted)
@@ -322,8 +327,8 @@ class ProcessTable(QTableView):
         self._fit()
         return state
 
-    def restore_columns(self, state: bytes) -> None:
-        """What :meth:`columns_state` gave."""
+    def restore_columns(self, state: bytes, asked: Collection[Col] = ()) -> None:
+        """What :meth:`columns_state` and :attr:`asked` gave."""
         header = self.horizontalHeader()
         self._is_fitting = True
         is_restored = header.restoreState(state)
@@ -332,6 +337,7 @@ class ProcessTable(QTableView):
         if not is_restored:
             return
         self._wanted = {column for column in Col if not header.isSectionHidden(column)} | {Col.NAME}
+        self._stays = set(asked) & self._wanted
         for column in self._wanted:
             if header.sectionSize(column):
                 self._usual[column] = header.sectionSize(column)
