@@ -36,6 +36,7 @@ from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
 from gpumon_gui.ui import moments
 from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import M, S, Text, Theme
+from gpumon_gui.ui.unbroken import unbroken
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.quiet_list import QuietList
 from gpumon_gui.ui.widgets.rows import paint_row
@@ -152,7 +153,7 @@ class _AlertDelegate(QStyledItemDelegate):
     @staticmethod
     def _words(index: QModelIndex | QPersistentModelIndex) -> tuple[str, str, str]:
         alert = index.data(Qt.ItemDataRole.UserRole)
-        return _(alert.title), time_text(alert), alert_text(alert)
+        return _(alert.title), time_text(alert), unbroken(alert_text(alert))
 
 
 class AlertPanel(QFrame):

@@ -14,6 +14,7 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.ui import icons
 from gpumon_gui.ui.focus_ring import paint_ring
 from gpumon_gui.ui.theme import RADIUS, XS, L, M, S, Text, Theme
+from gpumon_gui.ui.unbroken import unbroken
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.section import Card, paint_mark
 from gpumon_gui.ui.widgets.tab_order import put_behind
@@ -169,7 +170,7 @@ def _wrapped(text: str, font: QFont, room: float) -> QTextLayout:
     """Broken between words, and a path that has none anywhere."""
     option = QTextOption()
     option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    layout = QTextLayout(text.replace("\n", "\u2028"), font)
+    layout = QTextLayout(unbroken(text).replace("\n", "\u2028"), font)
     layout.setTextOption(option)
     layout.beginLayout()
     top = 0.0

@@ -7,13 +7,14 @@ from enum import StrEnum
 
 from PySide6.QtCore import QRectF, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.ui import icons
 from gpumon_gui.ui.announce import announce
 from gpumon_gui.ui.theme import RADIUS, L, M, S, Text, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.section import Sentence
 
 ICON = 18
 
@@ -39,7 +40,7 @@ class MessageBar(QWidget):
         self._tone = Tone.INFO
         self._stays: tuple[str, ...] = ()
         self._stays_tone = Tone.GOOD
-        self._label = QLabel(self)
+        self._label = Sentence(self)
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._label.setFont(theme.font(Text.BODY))

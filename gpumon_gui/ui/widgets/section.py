@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollBar, QSizePolicy, QVBoxLayout, QWidget
 
 from gpumon_gui.ui.theme import RADIUS, L, M, S, Text, Theme
+from gpumon_gui.ui.unbroken import unbroken
 
 
 class Card(QWidget):
@@ -57,24 +56,24 @@ class Section(QWidget):
             self._heading.setText(text)
 
 
-#: Between a figure and its unit: no line ends there.
-_BEFORE_UNIT = re.compile(
-    r"(?<=\d) (?=(?:%|°[CF]|W|[KMGT]?B(?:/s)?|MHz|ms|s|min|h|秒|毫秒|分钟|小时|天)(?!\w))", re.ASCII
-)
+class Sentence(QLabel):
+    """A label whose figures keep their units on the same line."""
 
-
-class _Sentence(QLabel):
     def __init__(self, parent: QWidget | None) -> None:
         super().__init__(parent)
         self._text = ""
 
     def text(self) -> str:
+        """As it was said."""
         return self._text
 
     def setText(self, text: str) -> None:
+        """Say something else."""
         self._text = text
-        super().setText(_BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text))
+        super().setText(unbroken(text))
 
+
+class _Wrapped(Sentence):
     def minimumSizeHint(self) -> QSize:
         # A wrapping label otherwise asks for the height it would need when very narrow.
         return QSize(1, self.fontMetrics().height())
@@ -82,7 +81,7 @@ class _Sentence(QLabel):
 
 def wrapped(theme: Theme, role: Text = Text.BODY, *, muted: bool = False, parent: QWidget | None = None) -> QLabel:
     """A label for sentences: wraps, can be selected, never takes rich text."""
-    label = _Sentence(parent)
+    label = _Wrapped(parent)
     label.setFont(theme.font(role))
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.PlainText)
