@@ -119,23 +119,24 @@ def attached(document: Document, more: Document, environment: str | None) -> Doc
     """``document`` (of this machine) with what was given, as part of the environment whose interpreter has that path.
 
     None, or a path that is not there: it is a program in an environment that nobody names, and gets an entry of its
-    own. What was found on this machine counts before what a log says of it, unless the log is of another machine
-    (``given.elsewhere`` in the facts says by what).
+    own. What was found on this machine counts before what a log says of it. A log of another machine
+    (``given.elsewhere`` in the facts says by what it is) joins no environment of this one, whoever was named, and keeps
+    what it says of its own.
     """
     if not more.facts and not more.signals and not more.log_given:
         return document
-    environments = [dict(facts) for facts in document.facts.get("environments", ())]
-    signals = [list(own) for own in document.own_signals]
-    signals += [[] for _each in range(len(environments) - len(signals))]
-    index = _place(environments, environment)
-    if index is None:
-        index = len(environments)
-        environments.append({})
-        signals.append([])
     from gpumon_gui.diagnosis.logs.elsewhere import differences, is_of_another  # only loaded when asked for
 
     found = differences(document.facts, more) if more.log_given else []
     told = {**_names(more), **({"elsewhere": found} if found else {})}
+    environments = [dict(facts) for facts in document.facts.get("environments", ())]
+    signals = [list(own) for own in document.own_signals]
+    signals += [[] for _each in range(len(environments) - len(signals))]
+    index = None if is_of_another(found) else _place(environments, environment)
+    if index is None:
+        index = len(environments)
+        environments.append({})
+        signals.append([])
     own = {key: value for key, value in more.facts.items() if key != "environments"}
     kept = {
         key: value

@@ -185,8 +185,9 @@ GPU models and configuration: GPU 0: NVIDIA GeForce RTX 3060
 
 def test_what_is_wrong_here_explains_no_log_of_another_machine() -> None:
     log = combined(Given(log_text="Collecting environment information...\n" + ELSEWHERE))
-    here = {**NO_GPU, "driver": {"nvidia_smi_found": False, "kernel_module_loaded": False}, "environments": []}
-    document = attached(Document(here), log, None)
+    driver = {"nvidia_smi_found": False, "kernel_module_loaded": False}
+    here = {**NO_GPU, "driver": driver, "environments": HERE.facts["environments"][1:]}
+    document = attached(Document(here), log, "/b/bin/python")
     findings = [(one.code, one.severity.value) for one in diagnose(document, RULES).findings]
     assert findings == [("torch-cpu-only-build", "blocks"), ("no-gpu-in-this-machine", "info")]
     told = _told(document)
