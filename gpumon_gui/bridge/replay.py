@@ -114,6 +114,24 @@ class _Decoder(Worker):
 
     @Slot(object, int)
     def open(self, path: Path, generation: int) -> None:
+        self._careful(self._open, path, generation)
+
+    @Slot(object)
+    def seek(self, request: _SeekRequest) -> None:
+        self._careful(self._seek, request)
+
+    @Slot(object)
+    def fetch(self, request: _FetchRequest) -> None:
+        self._careful(self._fetch, request)
+
+    def _careful(self, work: Callable[..., None], *arguments: object) -> None:
+        """A fault of ours: who waits for an answer must not wait for ever."""
+        try:
+            work(*arguments)
+        except Exception as error:  # noqa: BLE001 - told
+            self.tell_fault(error)
+
+    def _open(self, path: Path, generation: int) -> None:
         self.end()
         try:
             recording = self._recording = self._opener(path)
@@ -122,8 +140,7 @@ class _Decoder(Worker):
             return
         self.opened.emit(_Opened(generation, recording.times, recording.meta, recording.complete))
 
-    @Slot(object)
-    def seek(self, request: _SeekRequest) -> None:
+    def _seek(self, request: _SeekRequest) -> None:
         recording = self._recording
         if recording is None or self._is_old(request.generation):
             return
@@ -136,8 +153,7 @@ class _Decoder(Worker):
                 return
             self.past_ready.emit(past)
 
-    @Slot(object)
-    def fetch(self, request: _FetchRequest) -> None:
+    def _fetch(self, request: _FetchRequest) -> None:
         recording = self._recording
         if recording is None:
             return

@@ -23,6 +23,8 @@ from gpumon_gui.bridge.feed import HOST, Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.replay import Replay, ReplayState
 from gpumon_gui.core.clock import FakeClock
 from gpumon_gui.core.model import Sample
+from gpumon_gui.telemetry.recording.base import Recorded
+from gpumon_gui.telemetry.recording.open import open_recording
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 from tests.unit.test_recording import make_sample
 from tests.wording import no_such_file
@@ -337,6 +339,35 @@ def test_a_recording_that_was_cut_off_plays_and_says_so(player: Player, tmp_path
     change(path, "DELETE FROM meta WHERE key = 'finished_utc_s'")
     player.open(path)
     assert player.feed.status.text == "Replay of x paused (the recorder was cut off)"
+
+
+@pytest.mark.parametrize("where", ["open", "seek", "play"])
+def test_a_fault_of_ours_is_told_instead_of_an_endless_wait(
+    qtbot: QtBot, minute: Path, uncaught: list[BaseException], monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    def opener(path: Path) -> Recorded:
+        recording = open_recording(path)
+        if where == "open":
+            recording.close()
+            raise LookupError("planted")
+        read, worst = recording.sample, 0 if where == "seek" else 5
+
+        def sample(index: int) -> Sample:
+            if index >= worst:
+                raise LookupError("planted")
+            return read(index)
+
+        monkeypatch.setattr(recording, "sample", sample)
+        return recording
+
+    feed = Feed()
+    replay = Replay(feed, clock=FakeClock(), opener=opener)
+    ears = Ears(replay, feed)
+    replay.open(minute)
+    qtbot.waitUntil(lambda: replay.state is ReplayState.FAILED, timeout=PATIENCE_MS)
+    assert ears.failures == ["The replay failed: LookupError: planted"]
+    assert [str(error) for error in uncaught] == ["planted"]
+    assert replay.close(10)
 
 
 def test_damage_in_the_middle_plays_up_to_it_and_a_seek_goes_on_behind(player: Player, tmp_path: Path) -> None:
