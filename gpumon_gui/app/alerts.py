@@ -14,7 +14,7 @@ from gpumon_gui.bridge.history import History
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.core.clock import Clock
-from gpumon_gui.core.messages import _
+from gpumon_gui.core.messages import _, sentences
 from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert, Limits
 from gpumon_gui.diagnosis.alerts.table import KINDS
 from gpumon_gui.settings import words
@@ -157,7 +157,7 @@ class Alerts(QObject):
         else:
             parts.append(_("No history is kept, so there are no charts of that time."))
             self._show_live(alert)
-        self._window.message.say(" ".join(parts), Tone.INFO)
+        self._window.message.say(sentences(*parts), Tone.INFO)
 
     def _show_process(self, pid: int, utc_s: float) -> bool:
         """Select a process in the list; False: it is gone. One that began after ``utc_s`` is another."""

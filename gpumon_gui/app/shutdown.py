@@ -18,7 +18,7 @@ from gpumon_gui.app.notice import tell
 from gpumon_gui.app.origins import End, Origin
 from gpumon_gui.app.preferences import Preferences
 from gpumon_gui.bridge.worker import request_stop_of_all
-from gpumon_gui.core.messages import _
+from gpumon_gui.core.messages import _, sentences
 from gpumon_gui.ui.main_window import MainWindow
 
 #: The whole end takes no longer than about this.
@@ -53,7 +53,7 @@ def shut_down(window: MainWindow, preferences: Preferences, origin: Origin, keep
     if not is_over and not texts:
         texts = [_("A part of GPUMon does not end; it is left behind.")]
     if texts:
-        tell(" ".join(texts))
+        tell(sentences(*texts))
     return Ended(is_over, max(_LEAST_S, TIMEOUT_S - since.elapsed() / 1000))
 
 

@@ -18,7 +18,7 @@ from PySide6.QtCore import Signal
 from gpumon_gui.bridge.worker import Worker, fault_text
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.errors import OutputFailed
-from gpumon_gui.core.messages import N_, _
+from gpumon_gui.core.messages import N_, _, sentences
 from gpumon_gui.core.model import Sample
 from gpumon_gui.history.intake import Intake
 from gpumon_gui.history.marker import Marker
@@ -237,8 +237,7 @@ class HistoryWriter(Worker):
                 self._say(WriterStatus(WriterState.WAITING if is_on else WriterState.OFF, note=self._aside))
                 return
         self._due_s = self._now_s() + RETRY_S
-        notes = (self._aside, "" if is_on else str(error), _(_STILL_THERE) if self._must_clear else "")
-        note = " ".join(text for text in notes if text)
+        note = sentences(self._aside, "" if is_on else str(error), _(_STILL_THERE) if self._must_clear else "")
         state, reason = (WriterState.FAILED, str(error)) if is_on else (WriterState.OFF, "")
         self._say(WriterStatus(state, reason, note))
 

@@ -39,6 +39,14 @@ def ngettext(one: str, many: str, count: int) -> str:
     return catalogue.ngettext(one, many, count)
 
 
+def sentences(*parts: str) -> str:
+    """One sentence behind another, without those that are empty. Behind a Chinese full stop stands no space."""
+    joined = ""
+    for part in filter(None, parts):
+        joined += part if not joined or joined.endswith("。") else f" {part}"
+    return joined
+
+
 def language() -> str:
     """The language in use, one of :data:`LANGUAGES`."""
     return str(_state["language"])

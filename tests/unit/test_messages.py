@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from gpumon_gui.core import messages
-from gpumon_gui.core.messages import N_, _, ngettext, set_language
+from gpumon_gui.core.messages import N_, _, ngettext, sentences, set_language
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.reasons import missing_text
 from gpumon_gui.core.values import Missing, Reason
@@ -114,3 +114,10 @@ def test_without_a_compiled_catalogue_it_stays_english(tmp_path: Path, monkeypat
 def test_the_catalogues_lie_in_the_checkout() -> None:
     assert (messages.locale_root() / "zh_CN" / "LC_MESSAGES" / "gpumon.po").is_file()
     assert set(messages.LANGUAGES) == {"en", *(path.name for path in messages.locale_root().iterdir() if path.is_dir())}
+
+
+def test_sentences_follow_each_other_as_the_language_writes_them() -> None:
+    assert sentences("Asleep.", "", "The greyed values are old.") == "Asleep. The greyed values are old."
+    assert sentences("正在休眠。", "灰色数值已旧。") == "正在休眠。灰色数值已旧。"
+    assert sentences("设备丢失 (code)", "灰色数值已旧。") == "设备丢失 (code) 灰色数值已旧。"
+    assert sentences("", "") == ""

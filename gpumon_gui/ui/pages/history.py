@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.history import History, HistoryStatus
-from gpumon_gui.core.messages import _
+from gpumon_gui.core.messages import _, sentences
 from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.history.marker import Marker
 from gpumon_gui.history.reading import Span
@@ -176,7 +176,7 @@ class HistoryPage(QWidget):
         if self._was_off and history is not None and status.is_kept:
             self.message.say(_("History is kept again."), Tone.GOOD)
         self._was_off = bool(status.reason)
-        text = " ".join(line for line in lines if line)
+        text = sentences(*lines)
         if text and history is not None:
             self.off_bar.say(text, Tone.ATTENTION if status.reason or fault else Tone.INFO)
         else:

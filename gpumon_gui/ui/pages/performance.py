@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QMenu, QScrollArea, Q
 from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.bridge.watching import Program, can_be_watched
 from gpumon_gui.core.files import printable
-from gpumon_gui.core.messages import _
+from gpumon_gui.core.messages import _, sentences
 from gpumon_gui.core.model import DeviceKey, DeviceSample, DeviceState, Sample, UseKind
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT
 from gpumon_gui.core.values import number
@@ -439,7 +439,7 @@ class PerformancePage(QWidget):
             good = self._good.of(subject.adapter.info.key)
             if good is not None:
                 age = formatters.duration(sample.monotonic_s - good.read_s + self._stale_age_s())
-                words += " " + _("The greyed values are {age} old.").format(age=age)
+                words = sentences(words, _("The greyed values are {age} old.").format(age=age))
             return BADGES[state][1], words
         # A silent sampler is told by the window, above every page.
         return "attention", advice(subject.adapter.info, sample.health)
