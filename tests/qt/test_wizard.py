@@ -46,7 +46,7 @@ from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.button import FlatButton
 from gpumon_gui.ui.widgets.help_page import HelpPage
 from gpumon_gui.ui.widgets.section import Card
-from gpumon_gui.ui.wizard.findings_page import environment_names, folded
+from gpumon_gui.ui.wizard.findings_page import folded
 from gpumon_gui.ui.wizard.given_box import MOST_SHOWN
 from gpumon_gui.ui.wizard.wizard import CHOOSE, FINDINGS, HELP, REPORT, RUNNING, Wizard
 from tests.qt.test_main_window import (  # noqa: F401 - fixtures
@@ -260,14 +260,6 @@ def test_commands_are_copied_exactly_and_each_finding_has_its_page(desk: Desk, m
     assert wizard.help.title.text() == card.finding["title"]
     desk.key(Qt.Key.Key_Escape)
     assert wizard.page == FINDINGS
-
-
-def test_names_of_environments_tell_them_apart() -> None:
-    paths = {"/p/python": ("pyenv", "3.11.7"), "/a/python": ("venv", "ml"), "/b/python3": ("venv", "two")}
-    paths |= {"/c/python": ("conda", "two")}
-    known = [{"interpreter": {"path": path, "kind": kind, "name": name}} for path, (kind, name) in paths.items()]
-    names = environment_names({"facts": {"environments": known}})
-    assert names == {"/p/python": "pyenv 3.11.7", "/a/python": "ml"}
 
 
 def test_an_environment_is_called_by_its_name_and_its_path_is_in_the_tool_tip(desk: Desk) -> None:

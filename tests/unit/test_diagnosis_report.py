@@ -14,7 +14,7 @@ from gpumon_gui.core.messages import set_language
 from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin, Signal
-from gpumon_gui.diagnosis.report import text
+from gpumon_gui.diagnosis.report import environments, text
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.report.html import html
 from gpumon_gui.diagnosis.rules.table import RULES
@@ -192,3 +192,54 @@ def test_a_python_that_cannot_be_examined_is_not_just_missing(form: Callable[[di
     facts = {"environments": [{"interpreter": old}, FACTS["environments"][0]]}
     made = report(Document(facts), diagnose(Document(facts), RULES), RULES, NOW, None)
     assert "Python 2.7.18 in /usr/bin/python2 is too old to be examined" in form(made)
+
+
+ENVIRONMENTS: dict[str, Any] = {
+    "facts": {
+        "environments": [
+            {"interpreter": {"path": path, "kind": kind, "name": name, "version": "3.11.7"}}
+            for path, kind, name in (
+                ("/p/bin/python", "pyenv", "3.11.7"),
+                ("/p/bin/python3", "venv", "two"),
+                ("/a/bin/python", "venv", "ml"),
+                ("/c/bin/python", "conda", "two"),
+                ("/usr/bin/python", "system", "/usr/bin/python"),
+            )
+        ]
+    }
+}
+
+
+def test_an_environment_is_called_by_its_name_and_by_its_path_where_two_have_one() -> None:
+    assert environments.names(ENVIRONMENTS) == {"/p/bin/python": "pyenv 3.11.7", "/a/bin/python": "ml"}
+    said = environments.named("In /p/bin/python, /p/bin/python3, /usr/bin/python and /a/bin/python.", ENVIRONMENTS)
+    assert said == "In pyenv 3.11.7, /p/bin/python3, /usr/bin/python and ml."
+    assert environments.listed(ENVIRONMENTS)[:2] == [
+        "pyenv 3.11.7 · Python 3.11.7 · /p/bin/python",
+        "Python 3.11.7 · /p/bin/python3",
+    ]
+
+
+@pytest.mark.parametrize("form", [text.terminal, text.markdown, html])
+def test_each_form_says_the_name_and_lists_the_path(form: Callable[[dict[str, Any]], str]) -> None:
+    interpreter = {"path": "C:\\acme\\.venv\\python.exe", "name": "acme/.venv", "version": "3.11.9"}
+    facts = {**FACTS, "environments": [{**FACTS["environments"][0], "interpreter": interpreter}]}
+    made = report(Document(facts), diagnose(Document(facts), RULES), RULES, NOW, PRIVATE)
+    said = form(made)
+    if form is html:
+        said = said[: said.index("<summary>All facts")]
+    assert "acme" not in said
+    assert "PyTorch in folder1/.venv cannot use the GPU." in said
+    assert "folder1/.venv · Python 3.11.9 · C:\\folder1\\.venv\\python.exe" in said
+
+
+def test_evidence_says_where_it_is_from_and_once_where_it_is_the_same() -> None:
+    torch = {"what": "torch.version", "value": "2.5.1", "source": "torch"}
+    driver = {"what": "driver.version", "value": "550.54", "source": "nvidia-smi"}
+    printed = {"what": "torch-no-driver", "value": "no driver", "source": "train.log", "line": 7}
+    assert text.evidence_lines([torch, torch])[0] == "Evidence (PyTorch)"
+    assert text.evidence_lines([torch, torch])[1][0] == "PyTorch: 2.5.1"
+    head, lines = text.evidence_lines([torch, driver, printed])
+    assert (head, lines[1]) == ("Evidence", "NVIDIA driver: 550.54 · nvidia-smi")
+    assert lines[2] == "Printed (train.log:7): no driver"
+    assert text.evidence_lines([printed])[0] == "Evidence"

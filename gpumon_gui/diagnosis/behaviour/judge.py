@@ -30,6 +30,12 @@ from gpumon_gui.diagnosis.rule import Rule
 from gpumon_gui.diagnosis.rules.table import RULES
 
 _ORIGIN = "watch"
+#: What the operating system tells of programs: parts of a job's facts, and the beginnings of names in other parts.
+_OF_SYSTEM_PARTS = ("program", "cpu")
+_OF_SYSTEM_NAMES = ("cpu", "read", "write", "workers")
+_SYSTEM = "host"
+#: Series that tell which instrument the facts of a device are from.
+_TELLING = ("gpu_utilization", "memory_used_bytes", "power_w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +89,24 @@ def facts_of(
     everybody = jobs if pid is None else jobs_of(window)
     machine = _features(OF_WINDOW, Scene(seen, seen, None, None, jobs))
     found = [_job_facts(window, job, _others(job, everybody), recent_s) for job in jobs]
-    origin = Origin(_ORIGIN, time_utc_s=float(window.utc_s[-1]))
-    return Document({**(given or {}), "window": machine, "jobs": found}, origins={"window": origin, "jobs": origin})
+    facts = {**(given or {}), "window": machine, "jobs": found}
+    return Document(facts, origins=_origins(window, found))
+
+
+def _origins(window: Window, jobs: Sequence[Mapping[str, Any]]) -> dict[str, Origin]:
+    """What is known of devices is from their instrument (if it is one), of programs from the operating system."""
+    time_utc_s = float(window.utc_s[-1])
+    seen = [track.sources.get(series) for track in window.devices.values() for series in _TELLING]
+    instruments = {source for source in seen if source}
+    device = instruments.pop() if len(instruments) == 1 else _ORIGIN
+    origins = {name: Origin(device, time_utc_s=time_utc_s) for name in ("window", "jobs")}
+    for number, job in enumerate(jobs):
+        for part, facts in job.items():
+            names = facts if isinstance(facts, Mapping) else {}
+            paths = [f"{part}.{name}" for name in names if str(name).startswith(_OF_SYSTEM_NAMES)]
+            for path in [part] if part in _OF_SYSTEM_PARTS else paths:
+                origins[f"jobs.{number}.{path}"] = Origin(_SYSTEM, time_utc_s=time_utc_s)
+    return origins
 
 
 def _others(job: Job, everybody: tuple[Job, ...]) -> tuple[Job, ...]:

@@ -7,10 +7,10 @@ Paths and kinds are for those who write rules; people read "GPU busy". JSON keep
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from gpumon_gui.core.formatters import cores, memory, percent, speed, watts
+from gpumon_gui.core.formatters import cores, memory, share, speed, watts
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.finding import Evidence
 from gpumon_gui.diagnosis.report import proof
@@ -44,6 +44,13 @@ def place(evidence: Mapping[str, Any]) -> str:
     if said == source:
         return f"{source}:{evidence['line']}"
     return _("{source}, line {line}").format(source=said, line=evidence["line"])
+
+
+def common_place(evidence: Sequence[Mapping[str, Any]]) -> str:
+    """Where all pieces of evidence are from, to be said once; empty where they differ, or where one is a line that was
+    read and has its own number."""
+    places = {place(one) for one in evidence}
+    return places.pop() if len(places) == 1 and not any("line" in one for one in evidence) else ""
 
 
 def said(evidence: Evidence) -> str:
@@ -81,7 +88,7 @@ def figure(what: str, bare: str) -> str:
     except ValueError:
         return bare  # carries its unit
     if form is Form.SHARE:
-        return percent(number, 0 if number >= 0.1 or number == 0 else 1)
+        return share(number)
     if form is Form.CORES:
         return cores(number)
     if form is Form.WATTS:

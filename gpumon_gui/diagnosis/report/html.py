@@ -10,7 +10,7 @@ import jinja2
 
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.resources import resource_root
-from gpumon_gui.diagnosis.report import fact_words, text, words
+from gpumon_gui.diagnosis.report import environments, fact_words, text, words
 
 
 def html(report: Mapping[str, Any]) -> str:
@@ -22,13 +22,15 @@ def html(report: Mapping[str, Any]) -> str:
     return environment.get_template("report.html").render(
         report=report,
         title=_("GPUMon report"),
-        text={"evidence": _("Evidence"), "help": _("How this was decided"), "facts": _("All facts")},
+        text={"help": _("How this was decided"), "facts": _("All facts"), "environments": _("Python environments")},
         machine=text.machine(report),
         help_parts=[(part, _(label)) for part, label in words.HELP],
         verdicts=text.verdicts(report),
         status=text.status,
         about=lambda finding: text.about(finding, report),
         fact=fact_words,
+        evidence_head=lambda evidence: text.evidence_lines(evidence)[0],
+        environments=environments.listed(report),
         summary=text.summary(report),
         sections=report.get("sections", ()),
         facts=json.dumps(report["facts"], ensure_ascii=False, indent=2),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from gpumon_gui.core.files import printable
@@ -10,7 +10,7 @@ from gpumon_gui.core.formatters import DASH
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.facts import MACHINE, UNNAMED
 from gpumon_gui.diagnosis.logs.elsewhere import is_of_another
-from gpumon_gui.diagnosis.report import fact_words, tables, watch, words
+from gpumon_gui.diagnosis.report import environments, fact_words, tables, watch, words
 from gpumon_gui.diagnosis.versions import OLDEST_PYTHON, parse_version
 
 #: Verdicts after which an environment counts as healthy when no cause was found.
@@ -26,6 +26,9 @@ def terminal(report: Mapping[str, Any]) -> str:
     causes = [finding for finding in report["findings"] if finding["symptom_of"] is None]
     parts += [_block(finding, report) for finding in causes]
     parts += tables.terminal(report.get("sections", ()))
+    listed = environments.listed(report)
+    if listed:
+        parts.append("\n".join([_("Python environments"), *(f"   {line}" for line in listed)]))
     parts.append(summary(report))
     return _harmless("\n\n".join(part for part in parts if part))
 
@@ -39,8 +42,8 @@ def markdown(report: Mapping[str, Any]) -> str:
     for finding in report["findings"]:
         lines += ["", f"## {finding['rank']}. {finding['title']}", ""]
         lines.append(f"`{finding['code']}` · {status(finding)}{about(finding, report)}")
-        lines += ["", f"**{_('Evidence')}**", ""]
-        lines += [f"- `{evidence_line(evidence)}`" for evidence in finding["evidence"]]
+        head, said = evidence_lines(finding["evidence"])
+        lines += ["", f"**{head}**", "", *(f"- `{line}`" for line in said)]
         if finding["advice"]:
             lines += ["", "**" + _("What to do") + "**", ""]
         for number, step in enumerate(finding["advice"], start=1):
@@ -49,6 +52,9 @@ def markdown(report: Mapping[str, Any]) -> str:
                 inside = " " * len(f"{number}. ")
                 lines += ["", *(f"{inside}{line}" for line in ("```", *step["command"].splitlines(), "```")), ""]
     lines += tables.markdown(report.get("sections", ()))
+    listed = environments.listed(report)
+    if listed:
+        lines += ["", f"## {_('Python environments')}", "", *(f"- `{line}`" for line in listed)]
     return _harmless("\n".join([*lines, "", summary(report), ""]))
 
 
@@ -128,14 +134,14 @@ def subject_of(name: str, sources: Set[str], report: Mapping[str, Any]) -> str:
     if name == "machine" and not _is_of_machine(report) and not watch.is_watch(report):
         return ""
     kind = _given_kind(name, sources, report["facts"].get("given", {}))
-    return _(words.GIVEN[kind]) if kind else subject(name)
+    return _(words.GIVEN[kind]) if kind else environments.named(subject(name), report)
 
 
 def _holder(name: str, report: Mapping[str, Any]) -> str:
     """Where a framework is: an environment that nobody names is that of what was given."""
     given = report["facts"].get("given", {}) if name == UNNAMED else {}
     kind = _given_kind(name, {source for kind in _KINDS for source in given.get(kind, ())}, given)
-    return _(words.GIVEN[kind]) if kind else subject(name)
+    return _(words.GIVEN[kind]) if kind else environments.named(subject(name), report)
 
 
 def _given_kind(name: str, sources: Set[str], given: Mapping[str, Any]) -> str:
@@ -162,14 +168,29 @@ def _elsewhere(report: Mapping[str, Any]) -> list[dict[str, str]]:
     return [{"verdict": "not_measured", "text": sentence}] if said else []
 
 
+def evidence_lines(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
+    """The heading and a line for each: ``Evidence (nvidia-smi)`` where all are from there; else each says it behind."""
+    common = fact_words.common_place(evidence)
+    head = _("{what} ({place})").format(what=_("Evidence"), place=common) if common else _("Evidence")
+    lines = []
+    for one in evidence:
+        has_place = common or _is_read(one)
+        lines.append(evidence_line(one) + ("" if has_place else printable(f" · {fact_words.place(one)}")))
+    return printable(head), lines
+
+
 def evidence_line(evidence: Mapping[str, Any]) -> str:
     """``PyTorch: 2.5.1``; of a line that was read with its place: ``In the script (a.py:12): …``."""
     value = " ".join(str(evidence["value"]).split())  # one line of its list, whatever a program printed
     what = str(evidence["what"])
     label, figure = fact_words.label(what), fact_words.figure(what, value)
-    if "line" in evidence or not fact_words.is_fact(what):
+    if _is_read(evidence):
         label = _("{what} ({place})").format(what=label, place=fact_words.place(evidence))
     return printable(_("{what}: {value}").format(what=label, value=figure))
+
+
+def _is_read(evidence: Mapping[str, Any]) -> bool:
+    return "line" in evidence or not fact_words.is_fact(str(evidence["what"]))
 
 
 def summary(report: Mapping[str, Any]) -> str:
@@ -236,7 +257,8 @@ def _healthy(report: Mapping[str, Any]) -> bool:
 def _block(finding: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     lines = [f"{finding['rank']}. {finding['title']}"]
     lines.append(f"   {finding['code']} · {status(finding)}{about(finding, report)}")
-    lines += [f"   - {evidence_line(evidence)}" for evidence in finding["evidence"]]
+    head, said = evidence_lines(finding["evidence"])
+    lines += [f"   {head}:", *(f"   - {line}" for line in said)] if said else []
     for step in finding["advice"]:
         lines.append(f"   {step['text']}")
         lines += [f"       {line}" for line in step["command"].splitlines()]

@@ -38,6 +38,16 @@ FRAMEWORK: dict[str, str] = {
     "onnxruntime": "ONNX Runtime",
     "cupy": "CuPy",
 }
+#: Kinds of Python environments.
+ENVIRONMENT_KIND: dict[str, str] = {
+    "venv": N_("virtual environment"),
+    "conda": "conda",
+    "store": "Microsoft Store",
+    "pyenv": "pyenv",
+    "uv": "uv",
+    "system": N_("installed"),
+    "wsl": "WSL",
+}
 MACHINE = N_("this machine")
 ENVIRONMENT = N_("this environment")
 #: What a finding from what was given is about, by its kind; a log may be of another machine.

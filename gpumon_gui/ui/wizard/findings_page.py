@@ -11,13 +11,12 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpumon_gui.core.clock import Instant
-from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _, ngettext
 from gpumon_gui.diagnosis.ask import Result
 from gpumon_gui.diagnosis.compare import Change, Changed, compare, is_pasted
 from gpumon_gui.diagnosis.facts import MACHINE
 from gpumon_gui.diagnosis.finding import Finding
-from gpumon_gui.diagnosis.report import fact_words, tables, text, words
+from gpumon_gui.diagnosis.report import environments, fact_words, tables, text, words
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.ui import moments
@@ -31,7 +30,6 @@ from gpumon_gui.ui.widgets.section import wrapped
 from gpumon_gui.ui.widgets.tab_order import put_behind
 from gpumon_gui.ui.wizard.finding_card import FindingCard, GoneCard
 from gpumon_gui.ui.wizard.verdicts import VerdictBanner
-from gpumon_gui.ui.wizard.words import KIND
 
 WIDEST = 1000
 #: Of a group's text; more scrolls within it.
@@ -140,10 +138,10 @@ class FindingsPage(QWidget):
             machine = wrapped(self._theme, Text.CAPTION, muted=True, parent=content)
             machine.setText(text.machine(made))
             column.addWidget(machine)
-        self._names = environment_names(made)
+        self._names = environments.names(made)
         for verdict in text.verdicts(made):
-            banner = VerdictBanner(self._theme, verdict["verdict"], self._named(verdict["text"]), content)
-            banner.setToolTip(plain("\n".join(path for path in self._names if path in verdict["text"])))
+            banner = VerdictBanner(self._theme, verdict["verdict"], verdict["text"], content)
+            banner.setToolTip(plain("\n".join(path for path, name in self._names.items() if name in verdict["text"])))
             self.banners.append(banner)
             column.addWidget(banner)
         self._add_findings(column, made, changed, changes, content)
@@ -217,7 +215,7 @@ class FindingsPage(QWidget):
                 symptoms.get(_key_of(finding), ()),
                 changes,
                 content,
-                about=partial(self._about, made),
+                about=partial(text.about, report=made),
                 pasted=pasted,
             )
             if text.subject(card.subject) in self._names:
@@ -230,18 +228,9 @@ class FindingsPage(QWidget):
             self.cards.append(card)
             column.addWidget(card)
 
-    def _named(self, said: str) -> str:
-        """The same words with each environment by its name; the longest path first, one may begin with another."""
-        for path, name in self._names.items():
-            said = said.replace(path, name)
-        return said
-
-    def _about(self, made: Mapping[str, Any], finding: Mapping[str, Any]) -> str:
-        return self._named(text.about(finding, made))
-
     def _gone_subject(self, finding: Finding, made: Mapping[str, Any]) -> str:
         sources = {evidence.origin.source for evidence in finding.evidence}
-        return self._named(text.subject_of(finding.subject, sources, made))
+        return text.subject_of(finding.subject, sources, made)
 
     def _add_sections(self, column: QVBoxLayout, made: Mapping[str, Any], content: QWidget) -> None:
         for number, section in enumerate(made.get("sections", ())):
@@ -339,21 +328,6 @@ class FindingsPage(QWidget):
             self._open.add(key)
         else:
             self._open.discard(key)
-
-
-def environment_names(made: Mapping[str, Any]) -> dict[str, str]:
-    """Path of an interpreter as it is shown → the name of its environment, the longest path first. Not where two have
-    the same name: there the path tells them apart."""
-    found = {}
-    for each in made["facts"].get("environments", ()):
-        interpreter = each.get("interpreter", {})
-        if interpreter.get("path") and interpreter.get("name"):
-            name, kind = printable(str(interpreter["name"])), str(interpreter.get("kind"))
-            if name[0].isdigit() and kind in KIND:  # pyenv's are bare versions
-                name = f"{_(KIND[kind])} {name}"
-            found[text.subject(str(interpreter["path"]))] = name
-    names = list(found.values())
-    return {path: found[path] for path in sorted(found, key=len, reverse=True) if names.count(found[path]) == 1}
 
 
 def _key(finding: Any) -> tuple[str, str]:

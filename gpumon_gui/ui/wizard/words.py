@@ -10,15 +10,6 @@ from gpumon_gui.diagnosis.environments.base import Environment, Kind
 from gpumon_gui.diagnosis.facts import MACHINE
 from gpumon_gui.diagnosis.report import text, words
 
-KIND: Final[dict[str, str]] = {
-    "venv": N_("virtual environment"),
-    "conda": "conda",
-    "store": "Microsoft Store",
-    "pyenv": "pyenv",
-    "uv": "uv",
-    "system": N_("installed"),
-    "wsl": "WSL",
-}
 PROBLEM: Final[dict[str, str]] = {
     "not-found": N_("there is nothing at this path"),
     "no-python": N_("there is no Python in this folder"),
@@ -65,7 +56,7 @@ def environment_line(environment: Environment, version: str, *, is_silent: bool 
     problem = environment.problem or ("silent" if is_silent else "")
     parts = []
     if not problem or environment.kind is not Kind.SYSTEM:  # nothing says that it is one
-        parts.append(_(KIND.get(environment.kind.value, environment.kind.value)))
+        parts.append(_(words.ENVIRONMENT_KIND.get(environment.kind.value, environment.kind.value)))
     if version:
         parts.append(f"Python {version}")
     if problem:
