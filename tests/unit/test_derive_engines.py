@@ -28,6 +28,19 @@ def test_equal_names_are_told_apart() -> None:
     assert "Copy #2" in found
 
 
+def test_a_figure_of_the_driver_is_told_from_the_engine_of_its_name() -> None:
+    values: dict[str, Value] = {
+        "encoder_utilization": Reading(0.1, "nvml"),
+        "ofa_utilization": Reading(0.0, "nvml"),
+        "memory_utilization": Reading(0.2, "nvml"),
+    }
+    found = [engine.label for engine in engines(make_device(0, values, windows_engines()))]
+    assert len(found) == len(set(found))
+    assert "Video Encode" in found
+    assert "Video Encode (NVML)" in found
+    assert "Memory controller" in found
+
+
 def test_idle_shows_what_task_manager_shows() -> None:
     assert labels(EngineChoice().update(WINDOWS, means(), 0.0)) == ["3D", "Copy", "Video Encode", "Video Decode"]
 

@@ -7,13 +7,14 @@ for those that a driver gives as one figure (GPU-Util, SM activity, video engine
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.model import DeviceSample, EngineKind
 from gpumon_gui.core.values import Missing, Reason, Value, number
 from gpumon_gui.telemetry.derive.engine_names import engine_name
+from gpumon_gui.telemetry.provenance import source_name
 
 #: How many charts there are.
 SLOTS = 4
@@ -89,9 +90,12 @@ class Engine:
 def engines(device: DeviceSample) -> tuple[Engine, ...]:
     """Every engine of the device that can be charted: the operating system's first, then the driver's figures.
 
-    What the device never offers is left out; what is missing for now (asleep, first sample) stays.
+    What the device never offers is left out; what is missing for now (asleep, first sample) stays. A figure of the
+    driver that is called as one of the system's engines says whose it is.
     """
-    return (*_listed(device), *_figures(device))
+    listed = _listed(device)
+    taken = {engine.label for engine in listed}
+    return (*listed, *(_told_apart(engine) if engine.label in taken else engine for engine in _figures(device)))
 
 
 def busiest(device: DeviceSample) -> Engine | None:
@@ -123,6 +127,11 @@ def _figures(device: DeviceSample) -> tuple[Engine, ...]:
         label = GPU_UTIL if metric == "gpu_utilization" else METRICS[metric].label
         made.append(Engine(metric, _(label), kind, value, metric))
     return tuple(made)
+
+
+def _told_apart(engine: Engine) -> Engine:
+    source = engine.value.source
+    return replace(engine, label=f"{engine.label} ({source_name(source)})") if source else engine
 
 
 def default_order(offered: Sequence[Engine]) -> tuple[Engine, ...]:
