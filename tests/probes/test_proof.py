@@ -17,6 +17,7 @@ from gpumon_gui.diagnosis.environments.base import Environment, Kind, Wanted
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Verdict
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
+from gpumon_gui.diagnosis.probe_scripts import proof as script
 from gpumon_gui.diagnosis.proof.judge import Outcome, Why
 from gpumon_gui.diagnosis.proof.proved import proved
 from gpumon_gui.diagnosis.proof.run import Options as ProofOptions
@@ -80,6 +81,27 @@ def test_jax_has_a_cpu_and_cupy_has_none() -> None:
     assert environment["jax"]["proof"]["verdict"] == "cpu"
     assert environment["cupy"]["proof"]["verdict"] == "fails"
     assert "cudaError" in environment["cupy"]["proof"]["error"]
+
+
+GROUP = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import proof
+jax = proof.Jax()
+left, right = (jax.matrix(512, "fp32", None, seed) for seed in (1, 2))
+jax.set_precision("fp32")
+one, many = jax.product(left, right), jax.products(left, right, 2 * jax.group, jax.group)
+assert (one == many).all()
+times = [proof.timed(jax, left, right, None, jax.group, group)[0] for group in (jax.group, 1) * 5]
+assert min(times[::2]) > 0.5 * min(times[1::2]), times
+"""
+
+
+def test_jax_computes_each_product_of_a_group() -> None:
+    """A compiler that saw that they are alike would compute one."""
+    command = [python("jax-cupy"), "-c", GROUP, str(Path(script.__file__).parent)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("scenario", ["idle-holding", "one-gpu-training", "eight-gpus"])
