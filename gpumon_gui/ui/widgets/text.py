@@ -11,6 +11,9 @@ from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import Text, Theme
 from gpumon_gui.ui.tips import plain
 
+#: So few letters of a short form tell nothing.
+_LEAST = 4
+
 
 class FixedLabel(QWidget):
     """One line of text. New text repaints this widget only: a QLabel would lay the whole page out again.
@@ -101,12 +104,16 @@ class FixedLabel(QWidget):
         painter = QPainter(self)
         painter.setFont(self.font())
         painter.setPen(QColor(colours.faint if self._dimmed else colour))
-        metrics = painter.fontMetrics()
-        line = self._text
-        if metrics.horizontalAdvance(line) > self.width():
-            line = metrics.elidedText(self._short or line, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), self._align, line)
+        painter.drawText(self.rect(), self._align, self.line())
         painter.end()
+
+    def line(self) -> str:
+        """What there is room for."""
+        metrics = QFontMetrics(self.font())
+        if metrics.horizontalAdvance(self._text) <= self.width():
+            return self._text
+        line = metrics.elidedText(self._short or self._text, Qt.TextElideMode.ElideRight, self.width())
+        return "" if self._short not in ("", line) and len(line) <= _LEAST else line
 
     def resizeEvent(self, event: QEvent) -> None:
         """Cut or not cut."""

@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from gpumon_gui.core.clock import Instant
-from gpumon_gui.core.messages import _, ngettext
+from gpumon_gui.core.messages import _, ngettext, sentences
 from gpumon_gui.diagnosis.ask import Result
 from gpumon_gui.diagnosis.compare import Change, Changed, compare, is_pasted
 from gpumon_gui.diagnosis.facts import MACHINE
@@ -387,7 +387,7 @@ def _change_text(changed: Sequence[Changed], has_pasted: bool) -> str:
     counts = {change: sum(one.change is change for one in changed) for change in Change}
     stays = [_("What the pasted text shows stays as it is.")] if has_pasted else []
     if not changed:
-        return " ".join([_("Checked again."), *stays]) if stays else _("Checked again: nothing was found, as before.")
+        return sentences(_("Checked again."), *stays) if stays else _("Checked again: nothing was found, as before.")
     parts = [
         (_("{count} gone"), counts[Change.GONE]),
         (_("{count} new"), counts[Change.NEW]),
@@ -395,7 +395,7 @@ def _change_text(changed: Sequence[Changed], has_pasted: bool) -> str:
         (_("{count} could not be judged this time"), counts[Change.UNKNOWN]),
     ]
     told = _(", ").join(part.format(count=count) for part, count in parts if count)
-    return " ".join([_("Checked again: {changes}.").format(changes=told), *stays])
+    return sentences(_("Checked again: {changes}.").format(changes=told), *stays)
 
 
 def _tone(changed: Sequence[Changed]) -> Tone:

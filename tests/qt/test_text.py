@@ -1,0 +1,35 @@
+"""A label that has a short form for where there is no room."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtGui import QFontMetrics
+from pytestqt.qtbot import QtBot
+
+from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets.text import FixedLabel
+
+NAME, SHORT = "NVIDIA GeForce RTX 4060 Laptop GPU", "RTX 4060 Laptop"
+
+
+@pytest.mark.parametrize(
+    ("room_for", "shown"),
+    [(NAME, NAME), (NAME[:-3], SHORT), (SHORT, SHORT), ("RTX 4060…", "RTX 4060…"), ("RT", "")],
+    ids=["whole", "a letter too little", "the short form", "a part of it", "nothing that tells anything"],
+)
+def test_what_is_shown_of_a_name(qtbot: QtBot, room_for: str, shown: str) -> None:
+    label = FixedLabel(Theme())
+    qtbot.addWidget(label)
+    label.resize(QFontMetrics(label.font()).horizontalAdvance(room_for) + 2, 20)
+    label.set_text(NAME, SHORT)
+    assert label.line() == shown
+    assert label.text == label.accessibleName() == NAME
+    assert (label.toolTip() == NAME) == (shown != NAME)
+
+
+def test_a_short_form_of_two_letters_is_shown(qtbot: QtBot) -> None:
+    label = FixedLabel(Theme())
+    qtbot.addWidget(label)
+    label.resize(QFontMetrics(label.font()).horizontalAdvance("L4") + 1, 20)
+    label.set_text("NVIDIA L4", "L4")
+    assert label.line() == "L4"
