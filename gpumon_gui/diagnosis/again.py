@@ -14,17 +14,18 @@ from gpumon_gui.diagnosis.probes.base import merged
 
 def narrowed(ask: Ask, document: Document, subject: str) -> Ask:
     """What to ask to judge the findings of one subject again: its environment with the machine, or the machine with
-    one interpreter that works (the driver is asked through it). What was given is read again where it belongs to the
-    subject; it may be about the machine."""
+    one interpreter that works (the driver is asked through it). What was given is read again unless it belongs to
+    another environment: it may be about the machine."""
     if not ask.machine:
         return ask
     by_path = {environment.path: environment for environment in ask.environments}
     wanted = [subject]
     if subject == MACHINE:
         first = next((path for path in _paths(document) if path in by_path), None)
-        wanted = list(dict.fromkeys(path for path in (first, ask.runs_in) if path is not None))
+        needed = (first, None if ask.given.is_empty else ask.runs_in)
+        wanted = list(dict.fromkeys(path for path in needed if path is not None))
     environments = tuple(by_path[path] for path in wanted if path in by_path)
-    is_given = subject == MACHINE or subject == ask.runs_in or subject not in by_path
+    is_given = subject in (MACHINE, ask.runs_in) or subject not in by_path or ask.runs_in not in by_path
     return replace(
         ask,
         environments=environments,

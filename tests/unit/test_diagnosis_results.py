@@ -31,7 +31,7 @@ from gpumon_gui.diagnosis.finding import (
     Verdict,
     Words,
 )
-from gpumon_gui.diagnosis.given import Given
+from gpumon_gui.diagnosis.given import Given, attached
 
 A = Environment("/a/bin/python", Kind.VENV, "ml \udcff", "/a", origins=("path",), variables={"X": "1"})
 B = Environment("/b/bin/python", Kind.CONDA, "base", "/b")
@@ -219,6 +219,22 @@ def test_the_machine_is_looked_at_through_one_interpreter_that_works() -> None:
     again = narrowed(Ask(environments=(B, A)), OLD, "machine")
     assert again.environments == (A,)
     assert again.proving is None
+
+
+def test_what_was_given_is_read_again_with_the_machine() -> None:
+    """A log that says that memory is short is about the machine, whichever environment wrote it."""
+    ask = Ask(environments=(B, A), given=Given(log=Path("x.log")))
+    for subject in ("machine", A.path, B.path):
+        assert narrowed(ask, OLD, subject).given == ask.given
+    again = narrowed(replace(ask, runs_in=B.path), OLD, "machine")
+    assert again.environments == (A, B)
+    assert again.given == ask.given
+    log = Document({"torch": {"version": "2"}}, (Signal("c", Origin("x.log")),), log_given=True)
+    old = attached(OLD, log, None)
+    whole = spliced(old, attached(Document({"environments": [{"interpreter": {"path": A.path}}]}), log, None))
+    assert len(whole.facts["environments"]) == 3
+    assert [[signal.kind for signal in own] for own in whole.own_signals] == [[], ["b"], ["c"]]
+    assert spliced(old, Document({"environments": []})).facts["given"] == {"log": ["x.log"]}
 
 
 def test_the_new_part_takes_its_place() -> None:
