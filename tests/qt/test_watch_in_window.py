@@ -468,7 +468,9 @@ def test_a_finding_says_where_its_figures_are_from_and_how_it_was_decided(
     start, end = finding.evidence[0].start_utc_s, finding.evidence[0].end_utc_s
     assert start is not None
     assert end is not None
-    assert f"watching · {moments.clock(start)} – {moments.clock(end)}" in panel.block.text
+    assert f"test · {moments.clock(start)} – {moments.clock(end)}" in panel.block.text
+    told = [source.text() for *_line, source in panel.block._lines if source.isVisible()]
+    assert [source.split(" · ")[0] for source in told] == ["test", "the operating system"]  # each once
     panel.body.setFocus(Qt.FocusReason.TabFocusReason)
     QTest.keyClick(panel.body, Qt.Key.Key_Tab)
     focused = QApplication.focusWidget()

@@ -24,7 +24,6 @@ _WIDE = 540
 #: Evidence has at most this share of the width then, and what long figures are called this share of theirs.
 _MOST_EVIDENCE = 0.46
 _NAME_BESIDE_LONG = 0.4
-_NAME_BESIDE_SOURCE = 0.6
 #: Figures of so many letters are long.
 _LONG = 24
 
@@ -79,8 +78,6 @@ class FindingBlock(QWidget):
             box.addWidget(head)
             self._boxes.append(box)
             self._heads.append(head)
-        self._source = wrapped(theme, Text.CAPTION, muted=True, parent=self.evidence)
-        self._boxes[0].addWidget(self._source)
         self._grid: QGridLayout | None = None
         self._lines: list[tuple[QLabel, QLabel, QLabel]] = []
         self._steps: list[QLabel] = []
@@ -138,15 +135,15 @@ class FindingBlock(QWidget):
         shown = self._shown
         if shown is None:
             return
-        sources = {one.source for one in shown.evidence}
-        common = sources.pop() if len(sources) == 1 else ""
-        set_text(self._source, common)
-        self._source.setVisible(bool(common))
-        for (name, figure, source), one in zip(self._lines, shown.evidence, strict=True):
+        evidence = _by_source(shown.evidence)
+        last = len(evidence) - 1
+        for number, ((name, figure, source), one) in enumerate(zip(self._lines, evidence, strict=True)):
             set_text(name, one.name)
             set_text(figure, one.figure)
-            set_text(source, "" if common else one.source)
-            source.setVisible(not common and bool(one.source))
+            set_text(source, one.source)
+            is_told = number == last or evidence[number + 1].source != one.source
+            source.setContentsMargins(0, 0, 0, 0 if number == last else S)
+            source.setVisible(is_told and bool(one.source))
         self._fit()
         for number, (label, (text, _command)) in enumerate(zip(self._steps, shown.steps, strict=True), start=1):
             set_text(label, f"{number}. {text}" if len(self._steps) > 1 else text)
@@ -182,7 +179,7 @@ class FindingBlock(QWidget):
             source = wrapped(self._theme, Text.CAPTION, muted=True, parent=table)
             grid.addWidget(name, 2 * row, 0, Qt.AlignmentFlag.AlignTop)
             grid.addWidget(figure, 2 * row, 1, Qt.AlignmentFlag.AlignTop)
-            grid.addWidget(source, 2 * row + 1, 1, Qt.AlignmentFlag.AlignTop)
+            grid.addWidget(source, 2 * row + 1, 0, 1, 2, Qt.AlignmentFlag.AlignTop)
             self._lines.append((name, figure, source))
         self._boxes[0].insertWidget(1, table)
         self._parts.append(table)
@@ -222,20 +219,22 @@ class FindingBlock(QWidget):
         is_wide = self._columns.direction() == QBoxLayout.Direction.LeftToRight
         names, figures = (max((_width(line[column]) for line in self._lines), default=0) + 2 for column in (0, 1))
         is_long = any(len(one.figure) > _LONG for one in self._shown.evidence)
-        has_sources = any(not source.isHidden() for _name, _figure, source in self._lines)
         room = self.width() - 2 * XS
         if is_wide:
             most = round(self.width() * _MOST_EVIDENCE)
-            evidence = most if is_long or has_sources else min(most, names + M + figures + 2 * XS)
+            evidence = most if is_long else min(most, names + M + figures + 2 * XS)
             self._columns.setStretch(0, evidence)
             self._columns.setStretch(1, self.width() - L - evidence)
             room = evidence - 2 * XS
-        if is_long or has_sources:
-            width = min(names, round(room * (_NAME_BESIDE_LONG if is_long else _NAME_BESIDE_SOURCE)))
-        else:
-            width = min(names, room - M - figures)
+        width = min(names, round(room * _NAME_BESIDE_LONG) if is_long else room - M - figures)
         if width != self._grid.columnMinimumWidth(0):
             self._grid.setColumnMinimumWidth(0, width)
+
+
+def _by_source(evidence: tuple[Line, ...]) -> list[Line]:
+    """Those from one source together, so that it is said once below them."""
+    order = list(dict.fromkeys(one.source for one in evidence))
+    return sorted(evidence, key=lambda one: order.index(one.source))
 
 
 def _width(label: QLabel) -> int:
