@@ -230,7 +230,7 @@ class MainWindow(QWidget):
     def _refresh_frame(self) -> None:
         """What stands around the page: banner and status line."""
         status = self._feed.status
-        # Live with a text: a source is left out, a recording has stopped.
+        # Live with a text: a source is left out.
         if status.text and status.state in (FeedState.STALE, FeedState.LIVE):
             self.banner.say(status.text, Tone.ATTENTION)
         elif status.text and status.state is FeedState.STARTING and self._starting.elapsed() > PATIENCE_MS:
