@@ -90,20 +90,20 @@ def meter_pixmap(meter: Meter, size: int) -> QPixmap:
 
 def _mark(painter: QPainter, size: int, colours: Colours) -> None:
     """An exclamation mark on a disc in the lower right corner, with a gap around it."""
-    unit = max(1, size // 16)
-    disc = QRect(0, 0, 9 * unit, 9 * unit)
-    disc.moveBottomRight(QRect(0, 0, size, size).bottomRight())
+    across = size * 9 // 16 | 1  # odd: the stroke stands in the middle, in whole pixels
+    gap, stroke = max(1, size // 16), across // 9 | 1
+    disc = QRect(size - across, size - across, across, across)
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_Clear)
     painter.setBrush(Qt.GlobalColor.black)
-    painter.drawEllipse(disc.adjusted(-unit, -unit, unit, unit))
+    painter.drawEllipse(disc.adjusted(-gap, -gap, gap, gap))
     painter.setCompositionMode(QPainter.CompositionMode.CompositionMode_SourceOver)
     painter.setBrush(QColor(colours.bad))
     painter.drawEllipse(disc)
-    ink, left = QColor(colours.window), disc.left() + 4 * unit
-    painter.fillRect(QRect(left, disc.top() + 2 * unit, unit, 3 * unit), ink)
-    painter.fillRect(QRect(left, disc.top() + 6 * unit, unit, unit), ink)
+    ink, left, top, long = QColor(colours.window), disc.left() + (across - stroke) // 2, across * 2 // 9, across // 3
+    painter.fillRect(QRect(left, disc.top() + top, stroke, long), ink)
+    painter.fillRect(QRect(left, disc.bottom() + 1 - top - stroke, stroke, stroke), ink)
 
 
 def _bar(painter: QPainter, area: QRect, edge: int, value: int | None, fill: QColor, ink: QColor) -> None:
