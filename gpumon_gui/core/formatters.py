@@ -37,6 +37,11 @@ def percent(ratio: float, digits: int = 0) -> str:
     return f"{ratio * 100:.{digits}f} %"
 
 
+def share(ratio: float) -> str:
+    """A share of time: ``17 %``, ``4.7 %``."""
+    return f"{ratio * 100:.{0 if ratio >= 0.1 else 1}f}".removesuffix(".0") + " %"
+
+
 def cores(value: float) -> str:
     """CPU in use, in cores: ``2.9``, ``15.5``; ``0.02``, where a tenth would be nothing."""
     return f"{value:.2f}" if 0.005 <= value < 0.095 else f"{value:.1f}"

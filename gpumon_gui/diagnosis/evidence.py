@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from gpumon_gui.core.formatters import percent, watts
+from gpumon_gui.core import formatters
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis.behaviour.parts import Part
 from gpumon_gui.diagnosis.facts import Origin, View
@@ -26,19 +26,19 @@ def told(text: str, **values: str) -> Words:
 
 def gpu_busy(part: Part) -> Words:
     """``GPU 0 busy 97 %``."""
-    return told(N_("{gpu} busy {share}"), gpu=part.label, share=percent(part.number("busy") or 0.0))
+    return told(N_("{gpu} busy {share}"), gpu=part.label, share=formatters.share(part.number("busy") or 0.0))
 
 
 def sm_activity(part: Part) -> Words | None:
     """``SM activity 24 %``, if it was measured."""
     share = part.number("sm")
-    return None if share is None else told(N_("SM activity {share}"), share=percent(share))
+    return None if share is None else told(N_("SM activity {share}"), share=formatters.share(share))
 
 
 def power_drawn(part: Part) -> Words | None:
     """``312 W``, if it was measured."""
     found = part.number("power_w")
-    return None if found is None else told(AMOUNT, amount=watts(found))
+    return None if found is None else told(AMOUNT, amount=formatters.watts(found))
 
 
 def sm_clock(clock: str, top: str) -> Words:

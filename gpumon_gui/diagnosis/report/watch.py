@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpumon_gui.core.formatters import cores, percent, took, watts
+from gpumon_gui.core.formatters import cores, share, took, watts
 from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.behaviour.job_facts import does_little, number
 from gpumon_gui.diagnosis.finding import Severity
@@ -134,7 +134,7 @@ def _sentence(job: Mapping[str, Any]) -> str:
     parts = []
     if busy is not None:
         device = job["activity"].get("device") or "GPU"
-        parts.append(_("{device} busy {share} of the time").format(device=device, share=percent(busy)))
+        parts.append(_("{device} busy {share} of the time").format(device=device, share=share(busy)))
     else:
         parts.append(_("no work of it on a GPU was seen"))
     if power is not None:

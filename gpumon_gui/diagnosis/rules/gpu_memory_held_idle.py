@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpumon_gui.core.formatters import cores as written
-from gpumon_gui.core.formatters import memory, percent
+from gpumon_gui.core.formatters import memory, share
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning
 from gpumon_gui.diagnosis.behaviour.parts import parts
@@ -64,7 +64,7 @@ def _watch(view: View) -> Outcome:
             told(N_("{size} of {total}"), size=memory(size), total=memory(total))
             if total
             else told(AMOUNT, amount=memory(size)),
-            told(N_("GPU busy {share}"), share=percent(busy, 1)) if busy is not None else None,
+            told(N_("GPU busy {share}"), share=share(busy)) if busy is not None else None,
             told(N_("CPU {cores} cores"), cores=written(cores)) if cores is not None else None,
         ),
     )

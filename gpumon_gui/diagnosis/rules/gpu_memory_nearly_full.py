@@ -22,6 +22,8 @@ _WATCHED_SHARE = 0.95
 _SURE_SHARE = 0.97
 #: A program that holds less than this of a full card is not who fills it.
 _HOLDS_SHARE = 0.5
+#: What the driver and a desktop hold is less.
+_OTHERS_SHARE = 0.05
 
 _WATCHED = N_("{gpu} has {free} of {total} left: the next allocation may fail. This program holds {held} of it")
 _OTHERS = N_(
@@ -79,6 +81,14 @@ def _watch(view: View) -> Outcome:
     )
 
 
+def _others_matter(view: View) -> bool:
+    """Whether other programs hold enough of a card to be missed; where nobody says, they may."""
+    return any(
+        (others := part.number("others_bytes")) is None or others >= _OTHERS_SHARE * (part.number("total_bytes") or 0.0)
+        for part in parts(view, "job.memory.devices")
+    )
+
+
 def _holders(part: Part) -> tuple[Words, ...]:
     """Who holds it, as evidence."""
     found = []
@@ -92,12 +102,10 @@ def _holders(part: Part) -> tuple[Words, ...]:
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     if view.is_job:
-        return (
-            advice.say(
-                N_("End other programs on this GPU that nobody needs; the evidence above names who holds what.")
-            ),
-            *tuning.steps(view, "need-less-memory"),
+        end = advice.say(
+            N_("End other programs on this GPU that nobody needs; the evidence above names who holds what.")
         )
+        return (*((end,) if _others_matter(view) else ()), *tuning.steps(view, "need-less-memory"))
     return (
         advice.say(N_("See who holds it; TensorFlow and JAX take most of it on purpose:"), "nvidia-smi"),
         advice.say(N_("End what nobody needs before you start another program on this GPU.")),

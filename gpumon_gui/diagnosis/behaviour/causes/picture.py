@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from gpumon_gui.core.formatters import cores, percent, speed
+from gpumon_gui.core.formatters import cores, share, speed
 from gpumon_gui.diagnosis.evidence import measured_number
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence
@@ -259,7 +259,7 @@ def cautious(confidence: Confidence) -> Confidence:
 
 def shares(view: View, *paths: str) -> tuple[Evidence, ...]:
     """Evidence from shares of time, in percent."""
-    return _evidence(view, paths, lambda value: percent(value, 0 if value >= 0.1 or value == 0 else 1))
+    return _evidence(view, paths, share)
 
 
 def speeds(view: View, *paths: str) -> tuple[Evidence, ...]:
@@ -290,5 +290,5 @@ def core_count(value: float | None) -> str:
 
 
 def part(value: float | None) -> str:
-    """A share in a sentence: ``17 %``, ``0.3 %``."""
-    return "?" if value is None else percent(value, 0 if value >= 0.02 or value == 0 else 1)
+    """A share in a sentence."""
+    return "?" if value is None else share(value)
