@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QGuiApplication, QHelpEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolTip
@@ -16,6 +16,7 @@ from gpumon_gui.bridge.feed import Feed, FeedState, FeedStatus
 from gpumon_gui.core.model import DeviceState
 from gpumon_gui.ui.theme import Scheme, Theme
 from gpumon_gui.ui.tray.mini import MOST_GPUS, MiniMonitor
+from gpumon_gui.ui.tray.placing import beside
 from tests.qt.samples import device_key, make_device, make_info, make_sample
 
 
@@ -161,14 +162,11 @@ def test_it_opens_beside_the_icon_within_the_screen_unless_it_was_moved(
 
 
 @pytest.mark.parametrize("y", [2, 776])
-def test_what_is_as_high_as_the_screen_opens_at_the_side_of_the_icon(mini: MiniMonitor, feed: Feed, y: int) -> None:
-    feed.push(make_sample(gpus=8))
-    area = QGuiApplication.primaryScreen().availableGeometry()
-    mini.toggle()
-    mini.setFixedSize(320, area.height() - 30)
+def test_what_is_as_high_as_the_screen_opens_at_the_side_of_the_icon(y: int) -> None:
+    area = QRect(0, 0, 800, 800)
     for x in (10, 760):
         icon = QRect(x, y, 22, 22)
-        at = QRect(mini._near(icon), mini.size())
+        at = QRect(beside(icon, QSize(320, 770), area), QSize(320, 770))
         assert area.contains(at)
         assert not at.intersects(icon)
 

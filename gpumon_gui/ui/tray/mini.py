@@ -1,15 +1,13 @@
 """Knows: the mini monitor: a small window that stays in sight, a line per GPU and the busiest program. Must not know:
-sources, the tray.
+what is said of a GPU (``rows``), where the window stands (``placing``), the tray.
 
 It paints itself: one widget, however many GPUs. Dragged anywhere, it remembers its place per screen.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
@@ -25,53 +23,29 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPen,
-    QScreen,
     QShowEvent,
 )
 from PySide6.QtWidgets import QMenu, QToolTip, QWidget
 
 from gpumon_gui.bridge.feed import Feed, FeedState
 from gpumon_gui.bridge.ticker import Ticker
-from gpumon_gui.core import formatters
-from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import _
-from gpumon_gui.core.model import DeviceKey, Sample
-from gpumon_gui.core.values import number
+from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.system.compositor import is_composited
-from gpumon_gui.telemetry.derive.adapters import Adapter, short_name_of
-from gpumon_gui.telemetry.derive.engines import busiest
-from gpumon_gui.telemetry.derive.process_state import busiest as busiest_use
-from gpumon_gui.ui.charts.decimate import Array
-from gpumon_gui.ui.charts.spark import POINTS, paint_spark
+from gpumon_gui.ui.charts.spark import paint_spark
 from gpumon_gui.ui.focus_ring import paint_ring
-from gpumon_gui.ui.formatters import title_of
 from gpumon_gui.ui.text_height import text_height
 from gpumon_gui.ui.theme import RADIUS, XS, M, S, Series, Text, Theme
 from gpumon_gui.ui.tips import plain
-from gpumon_gui.ui.tray.reading import gpus_of, memory_total, state_line, state_word
-from gpumon_gui.ui.widgets.engine_panel import engine_caption, engine_tip
+from gpumon_gui.ui.tray.placing import corner
+from gpumon_gui.ui.tray.reading import gpus_of, state_line
+from gpumon_gui.ui.tray.rows import Row, row_of, top_process
 
 WIDTH: Final = 320
 _SPARK: Final = QSize(76, 40)
 _BAR: Final = 4
 #: With more GPUs than these, or than fit on the screen, the rest is counted.
 MOST_GPUS: Final = 8
-_EMPTY: Final[Array] = np.empty(0)
-
-
-@dataclass(frozen=True, slots=True)
-class _Row:
-    key: DeviceKey
-    title: str
-    name: str
-    full_name: str
-    load: str
-    figures: str
-    spark: Array
-    filling: float | None
-    dimmed: bool
-    counter: str = ""  #: what the load is
-    tip: str = ""
 
 
 class MiniMonitor(QWidget):
@@ -91,7 +65,7 @@ class MiniMonitor(QWidget):
         super().__init__(parent, Qt.WindowType.Tool | Qt.WindowType.FramelessWindowHint)
         self._feed = feed
         self._theme = theme
-        self._rows: tuple[_Row, ...] = ()
+        self._rows: tuple[Row, ...] = ()
         self._foot = ""
         self._head = ""
         self._place: tuple[str, ...] = ()
@@ -178,9 +152,9 @@ class MiniMonitor(QWidget):
         dimmed = status.state in (FeedState.STALE, FeedState.PAUSED)
         gpus = () if sample is None else gpus_of(sample)
         most = self._most_rows()
-        rows = () if sample is None else tuple(self._row(gpu, sample, dimmed) for gpu in gpus[:most])
+        rows = () if sample is None else tuple(row_of(gpu, sample, self._feed, dimmed=dimmed) for gpu in gpus[:most])
         foot = _("{count} more").format(count=len(gpus) - most) if len(gpus) > most else ""
-        self._foot = foot or ("" if sample is None else _top_process(sample))
+        self._foot = foot or ("" if sample is None else top_process(sample))
         self._head = state_line(status) or ("" if rows else _("No GPU"))
         self._rows = rows
         if self._current not in [row.key for row in rows]:
@@ -190,7 +164,7 @@ class MiniMonitor(QWidget):
         if size != self.size():
             self.setFixedSize(size)
             if self.isVisible() and not self._was_moved:
-                self.move(self._corner())
+                self.move(corner(self.size(), self._place, self._beside))
         self.update()
 
     def text(self) -> str:
@@ -236,36 +210,8 @@ class MiniMonitor(QWidget):
         top = M + (line + S if self._head else 0) + nth * (self._row_height() + S)
         return QRect(M, top, self.width() - 2 * M, self._row_height())
 
-    def _row_at(self, at: QPoint) -> _Row | None:
+    def _row_at(self, at: QPoint) -> Row | None:
         return next((row for nth, row in enumerate(self._rows) if self._place_of(nth).contains(at)), None)
-
-    def _row(self, gpu: Adapter, sample: Sample, dimmed: bool) -> _Row:
-        device = sample.devices.get(gpu.info.key)
-        word = state_word(device)
-        names = (title_of(gpu), printable(short_name_of(gpu)), printable(gpu.info.name))
-        if device is None or word:
-            return _Row(gpu.info.key, *names, "", word, _EMPTY, None, dimmed=True, tip=names[-1])
-        engine = busiest(device)
-        load = device.values.get("gpu_utilization") if engine is None else engine.value
-        series = "gpu_utilization" if engine is None else engine.series
-        ring = self._feed.ring(gpu.info.key)
-        spark = _EMPTY if ring is None else ring.column(series, POINTS)
-        used, total = number(device.values.get("memory_used_bytes")), number(memory_total(gpu, device))
-        figures = [
-            formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device)),
-            formatters.value_text("temperature_c", device.values.get("temperature_c")),
-        ]
-        return _Row(
-            gpu.info.key,
-            *names,
-            formatters.value_text("engine_utilization", load),
-            "  ".join(figure for figure in figures if figure != formatters.DASH),
-            spark,
-            used / total if used is not None and total else None,
-            dimmed,
-            "" if engine is None else engine_caption(engine),
-            names[-1] if engine is None else f"{names[-1]}\n{engine_caption(engine)}\n{engine_tip(engine)}",
-        )
 
     # -- look
 
@@ -309,7 +255,7 @@ class MiniMonitor(QWidget):
             self._write(painter, QRect(M, top, self.width() - 2 * M, line), self._foot, Text.CAPTION, colours.muted)
         painter.end()
 
-    def _paint_row(self, painter: QPainter, row: _Row, area: QRect) -> None:
+    def _paint_row(self, painter: QPainter, row: Row, area: QRect) -> None:
         colours = self._theme.colours
         spark = QRectF(area.left(), area.top(), _SPARK.width(), area.height() - _BAR - XS)
         curve = QColor(colours.faint) if row.dimmed else self._theme.series(Series.ENGINE)
@@ -365,50 +311,8 @@ class MiniMonitor(QWidget):
     def _open(self) -> None:
         self._current = None
         self.refresh()
-        self.move(self._corner())
+        self.move(corner(self.size(), self._place, self._beside))
         self.show()
-
-    def _corner(self) -> QPoint:
-        """The remembered place, moved into its screen; else beside the icon; else the lower right corner of the main
-        screen."""
-        screen, at = self._remembered()
-        if at is None and self._beside.isValid():
-            return self._near(self._beside)
-        area = screen.availableGeometry()
-        if at is None:
-            at = QPoint(area.width() - self.width() - M, area.height() - self.height() - M)
-        return self._within(area, area.topLeft() + at)
-
-    def _near(self, icon: QRect) -> QPoint:
-        """At the edge of the panel that the icon is in; without covering the icon, where there is room for both."""
-        screen = QGuiApplication.screenAt(icon.center()) or QGuiApplication.primaryScreen()
-        area = screen.availableGeometry().adjusted(M, M, -M, -M)
-        at = self._within(area, icon.center() - self.rect().center())
-        if QRect(at, self.size()).intersects(icon):  # the panel lies over the room for windows
-            above, below = icon.top() - self.height() - M, icon.bottom() + M
-            if area.top() <= above or below + self.height() <= area.bottom() + 1:
-                at.setY(above if area.top() <= above else below)
-            else:
-                left, right = icon.left() - self.width() - M, icon.right() + M
-                at.setX(left if area.left() <= left else right)
-        return self._within(area, at)
-
-    def _within(self, area: QRect, at: QPoint) -> QPoint:
-        return QPoint(
-            max(area.left(), min(at.x(), area.left() + area.width() - self.width())),
-            max(area.top(), min(at.y(), area.top() + area.height() - self.height())),
-        )
-
-    def _remembered(self) -> tuple[QScreen, QPoint | None]:
-        main = QGuiApplication.primaryScreen()
-        if len(self._place) != 3:
-            return main, None
-        name, x, y = self._place
-        screen = next((one for one in QGuiApplication.screens() if one.name() == name), None)
-        try:
-            return (screen or main), (QPoint(int(x), int(y)) if screen is not None else None)
-        except ValueError:
-            return main, None
 
     @Slot()
     def _on_open(self) -> None:
@@ -490,13 +394,3 @@ class MiniMonitor(QWidget):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.ActivationChange, QEvent.Type.FontChange):
             self.update()
-
-
-def _top_process(sample: Sample) -> str:
-    """The program that uses a GPU most; empty where none does or nobody can tell."""
-    best: tuple[float, str] | None = None
-    for process in sample.processes:
-        share = number(busiest_use(process.uses).utilization) if process.uses else None
-        if share is not None and share >= 0.005 and (best is None or share > best[0]):
-            best = share, _("{program} (PID {pid})").format(program=process.name or "?", pid=process.pid)
-    return "" if best is None else printable(f"{best[1]}  {formatters.percent(best[0])}")

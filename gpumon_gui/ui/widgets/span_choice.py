@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QButtonGroup, QHBoxLayout, QWidget
 
 from gpumon_gui.core.messages import N_, _
-from gpumon_gui.ui.theme import RADIUS, Theme
+from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.button import FlatButton
+from gpumon_gui.ui.widgets.section import Card
 
 SPANS: tuple[tuple[int, str], ...] = (
     (60, N_("60 s")),
@@ -18,7 +18,7 @@ SPANS: tuple[tuple[int, str], ...] = (
 )
 
 
-class SpanChoice(QWidget):
+class SpanChoice(Card):
     """Some buttons in a frame, one of them down; ``spans`` are seconds and untranslated labels.
 
     Signals:
@@ -28,8 +28,7 @@ class SpanChoice(QWidget):
     chosen = Signal(int)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None, spans: tuple[tuple[int, str], ...] = SPANS) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, parent)
         self._spans = spans
         self._group = QButtonGroup(self)
         row = QHBoxLayout(self)
@@ -41,7 +40,6 @@ class SpanChoice(QWidget):
             self._group.addButton(button, seconds)
             row.addWidget(button)
         self._group.idClicked.connect(self.chosen)
-        theme.changed.connect(self.update)
         self.set_span(spans[0][0])
         self.retranslate()
 
@@ -63,13 +61,3 @@ class SpanChoice(QWidget):
             button = self._group.button(seconds)
             if isinstance(button, FlatButton):
                 button.set_text(_(label))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """The frame."""
-        colours = self._theme.colours
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(QColor(colours.border), 1.0))
-        painter.setBrush(QColor(colours.surface))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), RADIUS, RADIUS)
-        painter.end()
