@@ -51,7 +51,7 @@ class Feed(QObject):
             watch asked for between two that are shown.
         inventory_changed(): devices came, went or changed their description.
         status_changed(object): a new :class:`FeedStatus`.
-        cleared(): the past was dropped (a seek in a replay, a new source).
+        cleared(): the past was replaced (a seek in a replay); ``latest`` is the newest of the other one already.
     """
 
     sample_arrived = Signal(object)
@@ -114,12 +114,6 @@ class Feed(QObject):
         if status != self.status:
             self.status = status
             self.status_changed.emit(status)
-
-    def clear(self) -> None:
-        """Drop the past and the newest sample."""
-        self._rings.clear()
-        self.latest = None
-        self.cleared.emit()
 
     def ring(self, key: DeviceKey) -> Ring | None:
         """The past of a device (or :data:`HOST`): columns by metric id and :func:`engine_series`. None: never seen."""

@@ -305,11 +305,6 @@ class Replay(QObject):
         """Seconds of the recording per second."""
         return self._speed
 
-    @property
-    def loop(self) -> bool:
-        """Whether the end leads to the start."""
-        return self._loop
-
     # -- what the user does
 
     def open(self, path: Path, *, play: bool = True, start_s: float = 0.0) -> None:

@@ -134,8 +134,7 @@ def test_gauges_that_a_device_does_not_have_give_way_to_the_reason(page: Perform
     assert [card.isVisible() for card in page.gauges.cards] == [True, False, False, False, True]
     assert "SM activity, Tensor cores: Only NVIDIA's data-centre GPUs" in page.gauges.absent
     asleep = make_device(0, {}, state=DeviceState.ASLEEP)
-    feed.clear()
-    feed.push(make_sample(3, devices=(asleep,)))
+    feed.restore({}, make_sample(3, devices=(asleep,)))
     page.refresh()
     assert page.gauges.absent == ""  # nobody knows what it has
     assert all(card.isVisible() for card in page.gauges.cards)
