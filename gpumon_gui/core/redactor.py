@@ -98,7 +98,7 @@ _SHOWN: Final = tuple(
         # the heads of lines: syslog and the kernel's, NCCL's, uname's, Slurm's, torchrun's
         (
             ":",
-            r"^(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.,+Z-]{5,24}) "
+            r"^(?:[A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT[\d:.,+Z-]{5,24}) "
             rf"{_H} [\w./()-]{{1,60}}(?:\[\d+\])?:",
         ),
         ("] ", rf"(?<![\w.-]){_H}:\d+:\d+ \[\d+\] "),

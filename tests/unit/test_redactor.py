@@ -89,6 +89,8 @@ LINES = (
     (r"PS D:\clients\Big Bank> python train.py", r"PS D:\folder1\folder2> python train.py"),
     ("scp model.pt bob@gpu01:/data/acme/", "scp model.pt user2@host2:/data/folder1/"),
     ("Dec  1 03:44:55 lab-pc kernel: NVRM: Xid 79", "Dec  1 03:44:55 host2 kernel: NVRM: Xid 79"),
+    ("Dec 1 03:44:55 lab-pc kernel: NVRM: Xid 79", "Dec 1 03:44:55 host2 kernel: NVRM: Xid 79"),
+    ("2026-12-01T03:44:55.123+01:00 lab-pc python[7]: x", "2026-12-01T03:44:55.123+01:00 host2 python[7]: x"),
     (
         "gpu-node07:2211:2214 [0] NCCL INFO cudaDriverVersion 12040",
         "host2:2211:2214 [0] NCCL INFO cudaDriverVersion 12040",

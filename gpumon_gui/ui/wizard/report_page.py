@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent, QTextCharFormat
+from PySide6.QtGui import QResizeEvent, QTextCharFormat, QTextOption
 from PySide6.QtWidgets import (
     QBoxLayout,
     QButtonGroup,
@@ -46,6 +46,8 @@ KIND: dict[str, str] = {
     "serial": N_("serial number"),
     "id": N_("id of a device"),
 }
+#: No word of the list takes more.
+_WIDEST = 130
 #: Below this width the list stands under the text.
 _NARROW = 860
 
@@ -84,6 +86,8 @@ class ReportPage(QWidget):
         self._text_title.setFont(theme.font(Text.STRONG))
         self.text = QTextBrowser(self)
         self.text.setOpenLinks(False)
+        self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.text.document().setDefaultStyleSheet("pre {white-space: pre-wrap}")  # as browsers do; Qt reads no other
         self.text.setTabChangesFocus(True)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         use_thin_bars(self.text, theme)
@@ -151,7 +155,7 @@ class ReportPage(QWidget):
             item.setTextAlignment(3, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         for number in range(4):
             self.replaced.resizeColumnToContents(number)
-            self.replaced.setColumnWidth(number, min(self.replaced.columnWidth(number) + S, 200))
+            self.replaced.setColumnWidth(number, min(self.replaced.columnWidth(number) + S, _WIDEST))
         self._tell()
 
     def tell_saved(self, file: str, fault: str) -> None:
