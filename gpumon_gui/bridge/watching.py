@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
@@ -57,11 +57,11 @@ _THERE: Final = (ProcessPresence.RUNNING, ProcessPresence.FOREIGN)
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A process to watch; ``started_utc_s`` pins the pid to this very one."""
+    """A process to watch; ``started_utc_s`` pins the pid to this very one, whatever it is called by now."""
 
     pid: int
     started_utc_s: float | None
-    name: str
+    name: str = field(compare=False)
 
     @classmethod
     def of(cls, process: ProcessSample) -> Program:

@@ -778,6 +778,13 @@ def test_watching_the_same_again_only_shows_it(watches: Watches, window: MainWin
     assert window.page == "performance"
 
 
+def test_a_program_that_calls_itself_something_else_is_the_same(watches: Watches) -> None:
+    program = program_of(LOADING[0])
+    watches.watch(program)
+    watches.watch(replace(program, name="train: epoch 3"))
+    assert [one.program.name for one in watches.watching.watched] == [program.name]
+
+
 def test_no_more_than_a_few_programs(watches: Watches, window: MainWindow) -> None:
     for pid in range(MOST):
         watches.watch(Program(100 + pid, 1.0, "p"))
