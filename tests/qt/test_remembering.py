@@ -33,10 +33,12 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> Iter
     """A start of the program; the one before has ended by then."""
     monkeypatch.setattr("gpumon_gui.app.remembering.folders", lambda: Folders(tmp_path, tmp_path, tmp_path, tmp_path))
     running: list[tuple[MainWindow, MiniMonitor]] = []
+    before: list[tuple[MainWindow, MiniMonitor]] = []  # else Python may free them in the thread that writes
     feed, theme, translation = Feed(), Theme(), Translation()
 
     def end() -> None:
         window, mini = running.pop()
+        before.append((window, mini))
         mini.close_down()
         assert window.close_down()
 
