@@ -115,7 +115,7 @@ class _Followed:
         self.state = Watched(self.program)
         self._watcher: Watcher | None = None
         self._energy = Energy()
-        self._devices: dict[DeviceKey, int] = {}
+        self._devices: dict[DeviceKey, None] = {}  # in order of appearance
         self._first_s = self._first_utc_s = self._last_s = self._last_utc_s = 0.0
         self.judged_s = 0.0
         self._missing_s: float | None = None  # since when it is not listed although it was, or has to be
@@ -179,13 +179,13 @@ class _Followed:
 
     def _seen(self, verdict: Verdict | None) -> Watched:
         joules = self._energy.joules
-        used = [joules[name] for index in self._devices.values() if (name := f"GPU {index}") in joules]
+        used = [joules[key] for key in self._devices if key in joules]
         return Watched(
             self.program,
             verdict,
             max(0.0, self._last_s - self._first_s),
             tuple(self._devices),
-            sum(used) if used else None,
+            sum(used) if used and len(used) == len(self._devices) else None,
             since_utc_s=self._first_utc_s,
         )
 
@@ -200,9 +200,8 @@ class _Followed:
             if pid in mine or process.pid in mine:
                 mine.update(line)
                 for use in process.uses:
-                    info = sample.info(use.device)
-                    if info is not None:
-                        self._devices.setdefault(use.device, info.index)
+                    if sample.info(use.device) is not None:
+                        self._devices.setdefault(use.device)
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,7 +111,7 @@ def live(
     if unseen_s > PATIENCE_S:
         note = _("The sampler gave no reading in the last {time}: what was done then is not known.")
         seen.notes.append(note.format(time=duration(unseen_s)))
-    seen.energy_j = energy.joules
+    seen.energy_j = energy.named
     return seen
 
 
@@ -147,7 +147,7 @@ def recorded(source: Recorded, pid: int | None, since_s: float, until_s: float |
             show(watcher.verdict(), sample, judged_s - float(times[first]))
     if watcher is not None:
         seen.verdict = watcher.verdict()
-    seen.energy_j = energy.joules
+    seen.energy_j = energy.named
     return seen
 
 

@@ -154,6 +154,48 @@ def test_without_figures_nobody_is_called_idle() -> None:
     assert kinds(without(samples, "gpu_utilization")) == []
 
 
+IDLE_ONE = Program(9, memory={0: 12 * GIB}, busy={0: 0.0}, cpu=0.0)
+
+
+def test_what_a_program_started_works_for_it_however_far_below() -> None:
+    between = Program(10, ppid=9, cpu=0.0)
+    worker = Program(11, ppid=10, cpu=1.0)
+    assert kinds(story([DESKTOP], [IDLE], [IDLE_ONE, between, worker], seconds=700, hz=0.5)) == []
+
+
+def test_a_program_or_its_memory_that_is_missed_for_a_moment_is_idle_all_the_same() -> None:
+    samples = story([DESKTOP], [IDLE], [IDLE_ONE], seconds=700, hz=0.5)
+    blind = without(samples, "process_memory_bytes")
+    missed = [
+        replace(sample, processes=()) if number % 100 == 50 else blind[number] if number % 100 == 70 else sample
+        for number, sample in enumerate(samples)
+    ]
+    assert kinds(missed) == ["held_idle"]
+
+
+def test_another_program_of_the_same_number_is_told_of_too() -> None:
+    samples = story([DESKTOP], [IDLE], [IDLE_ONE], seconds=1400, hz=0.5)
+    later = [
+        replace(sample, processes=tuple(replace(one, started_utc_s=START_UTC_S + 690) for one in sample.processes))
+        for sample in samples[350:]
+    ]
+    found = heard([*samples[:350], *later], Limits(quiet_s=0.0))
+    assert [(alert.kind, alert.pid) for alert in found] == [("held_idle", 9), ("held_idle", 9)]
+
+
+def test_a_clock_that_is_set_back_makes_the_quiet_time_no_longer() -> None:
+    waves = replace(FULL, temperature=lambda time_s: 60.0 if 60 <= time_s < 120 else 95.0)
+    samples = story([LAPTOP], [waves], seconds=1000, hz=1, noise=0.0)
+    back = [replace(sample, utc_s=sample.utc_s - 8 * 3600) for sample in samples[100:]]
+    assert kinds([*samples[:100], *back]) == ["temperature", "temperature"]
+
+
+def test_graphics_of_a_processor_share_memory_by_design() -> None:
+    work = replace(FULL, shared=ramp(60 * MIB, 20 * MIB, 60.0))
+    full = replace(TRAINING, memory={0: 7.8 * GIB})
+    assert kinds(story([replace(LAPTOP, vendor="amd")], [work], [full], seconds=120, hz=1)) == []
+
+
 def ended(samples: Sequence[Sample], after: int, pid: int, presence: ProcessPresence | None = None) -> list[Sample]:
     """The process is gone, or a corpse, from a sample on."""
     result = list(samples[:after])

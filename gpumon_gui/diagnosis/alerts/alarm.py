@@ -21,13 +21,14 @@ class Alarm:
     """Feed every sample once, in order. Belongs to one thread.
 
     Said once while it holds; again only after it was over and the quiet time has passed. An event is said each time.
+    Times are monotonic: a clock that is set back (a computer with two systems) must not make the quiet time longer.
     """
 
     def __init__(self, limits: Limits | None = None, kinds: Sequence[Kind] = KINDS) -> None:
         self._limits = limits or Limits()
         self._watches = [(kind, kind.make()) for kind in kinds]
         self._holds: set[tuple[str, str]] = set()
-        self._said_utc_s: dict[tuple[str, str], float] = {}
+        self._said_s: dict[tuple[str, str], float] = {}
         self._silence = silence.Silence()
 
     def set_limits(self, limits: Limits) -> None:
@@ -43,31 +44,31 @@ class Alarm:
             except Exception:  # noqa: BLE001 - one kind must not stop the others
                 _log.exception("alert %s", kind.name)
                 continue
-            alerts += [alert for sign in signs if (alert := self._judge(kind, sign, sample.utc_s)) is not None]
+            now = Instant(sample.monotonic_s, sample.utc_s)
+            alerts += [alert for sign in signs if (alert := self._judge(kind, sign, now)) is not None]
         return tuple(alerts)
 
     def hear(self, now: Instant, silent: str | None) -> tuple[Alert, ...]:
         """What is to be said when it was looked whether readings come: at least each second while none do. ``silent``:
         a sentence on why none come; None: they do, or the user wants none."""
         sign = self._silence.well(now) if silent is None else self._silence.silent(silent, now)
-        alert = None if sign is None else self._judge(_SILENCE, sign, now.utc_s)
+        alert = None if sign is None else self._judge(_SILENCE, sign, now)
         return () if alert is None else (alert,)
 
-    def _judge(self, kind: Kind, sign: Sign, utc_s: float) -> Alert | None:
+    def _judge(self, kind: Kind, sign: Sign, now: Instant) -> Alert | None:
         key = (kind.name, sign.subject)
         if sign.state is State.OVER:
             self._holds.discard(key)
             return None
-        if sign.state is State.HOLDS:
-            if key in self._holds:
-                return None
-            if utc_s - self._said_utc_s.get(key, float("-inf")) < self._limits.quiet_s:
-                return None  # said when the quiet time is over, if it still holds
         if kind.name in self._limits.muted:
             return None
         if sign.state is State.HOLDS:
+            if key in self._holds:
+                return None
+            if now.monotonic_s - self._said_s.get(key, float("-inf")) < self._limits.quiet_s:
+                return None  # said when the quiet time is over, if it still holds
             self._holds.add(key)
-        self._said_utc_s[key] = utc_s
+            self._said_s[key] = now.monotonic_s
         return Alert(
-            kind.name, sign.subject, utc_s, kind.title, kind.text, sign.values, sign.device, sign.pid, sign.seconds
+            kind.name, sign.subject, now.utc_s, kind.title, kind.text, sign.values, sign.device, sign.pid, sign.seconds
         )

@@ -18,6 +18,8 @@ from gpumon_gui.core.model import DeviceKey, Sample
 
 #: The kind of alert that a verdict of a watch is: no sample alone tells it.
 VERDICT: Final = "verdict"
+#: A process that is missing for so long has ended: a slow sweep may lose one for a moment.
+GONE_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)

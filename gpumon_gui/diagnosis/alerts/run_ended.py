@@ -17,7 +17,7 @@ from gpumon_gui.core.model import (
     UseKind,
 )
 from gpumon_gui.core.values import number
-from gpumon_gui.diagnosis.alerts.alert import Figure, Limits, Said, Sign, State
+from gpumon_gui.diagnosis.alerts.alert import GONE_S, Figure, Limits, Said, Sign, State
 from gpumon_gui.diagnosis.behaviour.energy import Energy
 
 KIND = "run_ended"
@@ -28,8 +28,6 @@ ENERGY = N_("The GPU used {energy} meanwhile.")
 _PARTLY = N_("The GPU used {energy} in the {time} that were seen.")
 _SHARED = N_("Other programs used the GPU too, so its energy is not known.")
 _BUSY = 0.01
-#: A process that is missing for so long has ended: a slow sweep may lose one for a moment.
-GONE_S = 5.0
 _WH = 3600.0
 _BLIND = (DeviceState.LOST, DeviceState.NOT_ANSWERING)
 _WORKING = (SourceState.OK, SourceState.SLOW, SourceState.RESTING)

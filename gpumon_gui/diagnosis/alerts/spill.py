@@ -1,7 +1,7 @@
 """Knows: CUDA's memory that spills into shared memory on Windows. Must not know: the other kinds.
 
-The driver (since 532) gives system memory in place of an out-of-memory error; the program then runs about ten times
-slower, and nothing says so.
+NVIDIA's driver (since 532) gives system memory in place of an out-of-memory error; the program then runs about ten
+times slower, and nothing says so.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Spill:
         self._shared_before: dict[str, float] = {}
 
     def look(self, sample: Sample, limits: Limits) -> Iterator[Sign]:
-        """Each device with shared memory."""
+        """Each card of NVIDIA with shared memory: that of a processor's own graphics is shared by design."""
         for info in sample.inventory:
             device = sample.devices.get(info.key)
-            if device is None:
+            if device is None or info.vendor != "nvidia":
                 continue
             used, shared = (number(device.values.get(name)) for name in ("memory_used_bytes", "shared_used_bytes"))
             total = number(info.static.get("memory_total_bytes"))

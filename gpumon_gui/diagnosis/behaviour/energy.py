@@ -15,9 +15,10 @@ LONGEST_GAP_S: Final = 30.0
 
 @dataclass(slots=True)
 class _Account:
-    """One device. The counter may be read less often than samples come: it says what was used between two of its
-    readings. Power times time says it before the first of them and after the last."""
+    """One device; ``name`` is for people. The counter may be read less often than samples come: it says what was used
+    between two of its readings. Power times time says it before the first of them and after the last."""
 
+    name: str
     at_s: float
     power_w: float | None
     counter_j: float | None
@@ -28,7 +29,7 @@ class _Account:
 
     def add(self, at_s: float, power_w: float | None, counter_j: float | None) -> None:
         passed_s = at_s - self.at_s
-        if power_w is not None and self.power_w is not None and passed_s <= LONGEST_GAP_S:
+        if power_w is not None and self.power_w is not None and 0.0 < passed_s <= LONGEST_GAP_S:
             self.since_counter_j += (power_w + self.power_w) / 2 * passed_s
             self.is_known = True
         self.at_s, self.power_w = at_s, power_w
@@ -49,7 +50,7 @@ class Energy:
     """Joules per device since the first sample: what its own counter rose by, else power times time."""
 
     def __init__(self) -> None:
-        self._accounts: dict[str, _Account] = {}
+        self._accounts: dict[DeviceKey, _Account] = {}
 
     def add(self, sample: Sample, only: Container[DeviceKey] | None = None) -> None:
         """Take a sample: of every device, or of ``only`` these."""
@@ -57,24 +58,33 @@ class Energy:
             device = sample.devices.get(info.key)
             if device is None or info.parent is not None or (only is not None and info.key not in only):
                 continue
-            name = f"GPU {info.index}"
             power_w, counter_j = number(device.values.get("power_w")), number(device.values.get("energy_j"))
-            account = self._accounts.get(name)
+            account = self._accounts.get(info.key)
             if account is None:
-                self._accounts[name] = _Account(sample.monotonic_s, power_w, counter_j)
+                self._accounts[info.key] = _Account(f"GPU {info.index}", sample.monotonic_s, power_w, counter_j)
             else:
                 account.add(sample.monotonic_s, power_w, counter_j)
 
     @property
-    def joules(self) -> dict[str, float]:
+    def joules(self) -> dict[DeviceKey, float]:
         """By device; one of which nothing is known is not there."""
         return {
-            name: account.until_counter_j + account.since_counter_j
-            for name, account in self._accounts.items()
+            key: account.until_counter_j + account.since_counter_j
+            for key, account in self._accounts.items()
             if account.is_known
         }
 
     @property
+    def named(self) -> dict[str, float]:
+        """The same for people: ``GPU 0``. Devices that had one number after another are added up."""
+        found: dict[str, float] = {}
+        for key, joules in self.joules.items():
+            name = self._accounts[key].name
+            found[name] = found.get(name, 0.0) + joules
+        return found
+
+    @property
     def total_j(self) -> float | None:
-        """Of all devices together; None where nothing is known."""
-        return sum(self.joules.values()) if self.joules else None
+        """Of all devices together; None where one of them is not known."""
+        known = self.joules
+        return sum(known.values()) if known and len(known) == len(self._accounts) else None
