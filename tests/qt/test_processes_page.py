@@ -231,6 +231,12 @@ def test_a_border_that_is_moved_stays_and_the_last_column_ends_with_the_table(pa
     assert header.length() == page.table.viewport().width()
 
 
+def test_what_may_be_cut_is_in_the_tool_tip(page: ProcessesPage, show: Callable[..., None]) -> None:
+    show(replace(TRAINING, user="a rather long name", environment="ml"))
+    for column, text in ((Col.ENGINE, "GPU 0"), (Col.USER, "a rather long name"), (Col.ENVIRONMENT, "ml")):
+        assert text in page.model.index(0, column).data(Qt.ItemDataRole.ToolTipRole)
+
+
 def test_a_header_says_its_name_also_where_it_is_cut(page: ProcessesPage) -> None:
     tip = Qt.ItemDataRole.ToolTipRole
     assert page.model.headerData(Col.USER, Qt.Orientation.Horizontal, tip) == "User"
