@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from gpumon_gui.core.model import DeviceKind
 from gpumon_gui.diagnosis.behaviour.judge import judge
 from gpumon_gui.diagnosis.finding import Confidence
 from tests.behaviour_samples import (
@@ -166,6 +167,8 @@ def test_memory_that_lies_in_the_computer(
     work = replace(WORKING, power=35.0, shared=shared, memory_load=0.1)
     samples = story([LAPTOP], [work], [program(held, shared={0: shared})])
     assert ("windows-sysmem-fallback" in codes(POORER[poorer](samples), given=given)) is spills
+    of_processor = story([replace(LAPTOP, kind=DeviceKind.INTEGRATED)], [work], [program(held, shared={0: shared})])
+    assert "windows-sysmem-fallback" not in codes(POORER[poorer](of_processor), given=given)
 
 
 def test_total_memory_told_with_every_sample() -> None:

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gpumon_gui.core.model import DeviceKind
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import known, mean, middle
 from gpumon_gui.diagnosis.behaviour.trends import binned, last, slope, trend
@@ -307,6 +308,8 @@ def _start(scene: Scene, key: Any) -> dict[str, Any]:
 
 def _shared(scene: Scene, track: DeviceTrack, total: float | None) -> dict[str, Any]:
     assert scene.job is not None
+    if track.info.kind is DeviceKind.INTEGRATED:  # all it has is the computer's, by design
+        return {}
     own = per_process(scene.job, track.info.key, "process_shared_bytes")
     series = own if own is not None else track.series.get("shared_used_bytes")
     if series is None or not known(series).size:
