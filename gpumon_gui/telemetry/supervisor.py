@@ -509,23 +509,21 @@ class Supervisor:
 
     def _watch_trial(self, left_out: _LeftOut, run: _Run, now_s: float) -> None:
         run.observe(now_s)
-        for message in run.handle.receive(0.0):
-            if isinstance(message, Hello):
-                run.is_greeted = True
-            elif isinstance(message, Frame):
-                self._take_over(left_out, run, message.sample, now_s)
-                return
-            elif isinstance(message, (Ended, Damaged)):
-                self._trial_failed(left_out, run, now_s)
-                return
-        if now_s - run.started_s > self._limits.trial_s:
+        messages = run.handle.receive(0.0)
+        frame = next((message for message in messages if isinstance(message, Frame)), None)
+        if any(map(_is_of_no_use, messages)):  # also one that died with its first sample
+            self._trial_failed(left_out, run, now_s)
+        elif frame is not None:
+            self._take_over(left_out, run, frame.sample, now_s)
+        elif now_s - run.started_s > self._limits.trial_s:
             self._trial_failed(left_out, run, now_s)
 
     def _take_over(self, left_out: _LeftOut, run: _Run, sample: Sample, now_s: float) -> None:
         old, self._run, self._trial = self._run, run, None
         if old is not None:
             self._end(old, "", self._limits.step_s)
-        del self._left_out[left_out.source]
+        # Also what the old one began to leave out meanwhile: the new one has read it.
+        self._left_out = {source: one for source, one in self._left_out.items() if source in run.skip}
         _log.info("%s answers again", left_out.source)
         run.is_greeted = True
         run.observe(now_s)
@@ -565,6 +563,11 @@ class Supervisor:
 
     def _now(self) -> float:
         return self._clock.now().monotonic_s
+
+
+def _is_of_no_use(message: Message) -> bool:
+    """Whether a process that says so cannot take over."""
+    return isinstance(message, (Ended, Damaged)) or (isinstance(message, Hello) and message.version != __version__)
 
 
 def _last_line(text: str) -> str:

@@ -490,6 +490,45 @@ class TestDeath:
         assert all(status.state is SamplerState.LIVE for status in statuses(told))
         assert world.status.code == "skipped-hung"
 
+    @pytest.mark.parametrize("how", ["dies with its first sample", "is of another version"])
+    def test_a_trial_that_is_of_no_use_takes_nothing_over(self, world: World, how: str) -> None:
+        world.last.enter("nvml")
+        world.until(SamplerState.HUNG, "hung")
+        world.run(1)
+        running = world.last
+
+        def try_again(process: FakeProcess) -> None:
+            if how == "is of another version":
+                process.inbox = [Hello("0.0.1", process.pid)]
+            else:
+                process.inbox.append(Frame(sample(1, world.now_s)))
+                process.die(-11)
+
+        world.on_start = try_again
+        told = world.run(35)
+        assert len(world.processes) > 2
+        assert running.ending == ""
+        assert all(status.state is SamplerState.LIVE for status in statuses(told))
+        assert world.status.code == "skipped-hung"
+
+    def test_what_hangs_during_a_trial_that_reads_it_too_is_back_with_it(self, world: World) -> None:
+        world.last.enter("nvml")
+        world.until(SamplerState.HUNG, "hung")
+        world.run(1)
+        running = world.last
+        world.on_start = lambda process: process.enter("nvml")
+        world.run(31)
+        trial = world.last
+        running.enter("drm")
+        world.until(SamplerState.HUNG, "hung", 15)
+        trial.leave()
+        world.run(3)
+        assert (world.status.state, world.status.code) == (SamplerState.LIVE, "")
+        assert {entry.state for entry in samples(world.events)[-1].health} == {SourceState.OK}
+        started = len(world.processes)
+        world.run(400)
+        assert len(world.processes) == started
+
     def test_while_a_trial_is_under_way_starts_again_without_the_source(self, world: World) -> None:
         world.last.enter("nvml")
         world.until(SamplerState.HUNG, "hung")
