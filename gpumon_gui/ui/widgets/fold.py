@@ -156,12 +156,14 @@ class FoldLine(FoldHead):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._paint_hover(painter)
-        first = QFontMetrics(self.font()).height() + S + XS
+        room = self._room(self.width())
+        layout = _wrapped(self.text() or " ", self.font(), room)  # a line does not outlive it
+        first = layout.lineAt(0).height() + S + XS  # of Chinese it is higher
         self._paint_chevron(painter, XS, first)
         if self._mark:
             area = QRectF(XS + _CHEVRON + S, (first - _SMALL_MARK) / 2, _SMALL_MARK, _SMALL_MARK)
             paint_mark(painter, area, self._mark, self._theme)
-        area = QRectF(self._left(), (S + XS) / 2, self._room(self.width()), 0)
+        area = QRectF(self._left(), (S + XS) / 2, room, 0)
         _paint_wrapped(painter, self.text(), area, self.font(), self._theme.colours.text)
         painter.end()
 
