@@ -20,15 +20,9 @@ from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.model import Demand, Sample
 from gpumon_gui.core.status_text import left_behind_text, stale_text, status_text
 from gpumon_gui.telemetry.process import SamplerProcess
-from gpumon_gui.telemetry.supervisor import (
-    CloseOutcome,
-    Handle,
-    Limits,
-    SampleReady,
-    SamplerState,
-    SamplerStatus,
-    Supervisor,
-)
+from gpumon_gui.telemetry.sampler_run import Handle
+from gpumon_gui.telemetry.sampler_status import CloseOutcome, Limits, SampleReady, SamplerState, SamplerStatus
+from gpumon_gui.telemetry.supervisor import Supervisor
 
 _log = logging.getLogger("gpumon.sampler")
 

@@ -26,7 +26,7 @@ from gpumon_gui.core.model import Demand
 from gpumon_gui.system import console
 from gpumon_gui.telemetry.recording import size_hint
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
-from gpumon_gui.telemetry.supervisor import SampleReady
+from gpumon_gui.telemetry.sampler_status import SampleReady
 
 SLOWEST_HZ = 0.01
 

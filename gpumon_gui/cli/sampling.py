@@ -17,7 +17,8 @@ from gpumon_gui.core.model import Demand
 from gpumon_gui.core.status_text import left_behind_text, status_text
 from gpumon_gui.system import console
 from gpumon_gui.telemetry.process import SamplerProcess
-from gpumon_gui.telemetry.supervisor import SamplerState, SamplerStatus, Supervisor
+from gpumon_gui.telemetry.sampler_status import SamplerState, SamplerStatus
+from gpumon_gui.telemetry.supervisor import Supervisor
 
 #: NVML's own utilization figure is renewed at most six times a second.
 FASTEST_HZ: Final = 10.0

@@ -14,7 +14,7 @@ from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, Sample
 from gpumon_gui.system import console
-from gpumon_gui.telemetry.supervisor import SampleReady
+from gpumon_gui.telemetry.sampler_status import SampleReady
 
 #: Between the two samples. Windows' counters give nothing new within a second ("Collecting performance data").
 INTERVAL_S = 1.0 if sys.platform == "win32" else 0.5

@@ -19,7 +19,7 @@ from gpumon_gui.diagnosis.behaviour.energy import Energy
 from gpumon_gui.diagnosis.behaviour.machine_facts import machine_here, machine_recorded
 from gpumon_gui.diagnosis.behaviour.watcher import Verdict, Watcher
 from gpumon_gui.telemetry.recording.base import Recorded
-from gpumon_gui.telemetry.supervisor import SampleReady
+from gpumon_gui.telemetry.sampler_status import SampleReady
 
 #: NVML renews its utilization at most six times a second; four samples a second show a pause of a second well.
 USUAL_HZ: Final = 4.0

@@ -14,7 +14,8 @@ from gpumon_gui.core.clock import Clock, SystemClock
 from gpumon_gui.core.model import Demand, Sample
 from gpumon_gui.core.status_text import left_behind_text
 from gpumon_gui.telemetry.process import SamplerProcess
-from gpumon_gui.telemetry.supervisor import SampleReady, Supervisor
+from gpumon_gui.telemetry.sampler_status import SampleReady
+from gpumon_gui.telemetry.supervisor import Supervisor
 
 _log = logging.getLogger("gpumon.instruments")
 

@@ -23,170 +23,27 @@ import dataclasses
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Protocol
+from dataclasses import dataclass
 
 from gpumon_gui import __version__
 from gpumon_gui.core.clock import Clock
 from gpumon_gui.core.model import Demand, Sample
-from gpumon_gui.telemetry.blackbox import Pulse
 from gpumon_gui.telemetry.child import interval
 from gpumon_gui.telemetry.leftout import Known, known_from, with_known
 from gpumon_gui.telemetry.process import StopOutcome, exit_text
+from gpumon_gui.telemetry.sampler_run import Handle, Run
+from gpumon_gui.telemetry.sampler_status import (
+    CloseOutcome,
+    Event,
+    Limits,
+    SampleReady,
+    SamplerState,
+    SamplerStatus,
+    StatusChanged,
+)
 from gpumon_gui.telemetry.wire import Bye, Damaged, Ended, Fault, Frame, Hello, Message
 
 _log = logging.getLogger("gpumon.sampler")
-
-
-class Handle(Protocol):
-    """A sampler process (:class:`gpumon_gui.telemetry.process.SamplerProcess`)."""
-
-    @property
-    def pid(self) -> int:
-        """The process id."""
-        ...
-
-    def send(self, demand: Demand) -> None:
-        """Ask for samples; must not block."""
-        ...
-
-    def receive(self, timeout_s: float) -> tuple[Message, ...]:
-        """What came; waits up to ``timeout_s`` for something."""
-        ...
-
-    def poke(self) -> None:
-        """Let :meth:`receive` return. From any thread."""
-        ...
-
-    def pulse(self) -> Pulse:
-        """Signs of life and the source being read."""
-        ...
-
-    def exit_code(self) -> int | None:
-        """None while it runs."""
-        ...
-
-    def tail(self) -> str:
-        """The end of its standard error."""
-        ...
-
-    def stop(self, timeout_s: float = 2.0) -> StopOutcome:
-        """Ask it to end, then make it."""
-        ...
-
-    def kill(self, timeout_s: float = 0.5) -> StopOutcome:
-        """End it."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long GPUMon waits for what, in seconds."""
-
-    silent_s: float = 3.0
-    silent_intervals: float = 3.0
-    hang_s: float = 10.0
-    no_beat_s: float = 5.0
-    start_s: float = 20.0  # a virus scanner's first look at a program takes seconds
-    trial_s: float = 30.0  # disturbs nobody; nvmlInit on eight GPUs without persistence mode takes over 10
-    healthy_s: float = 60.0
-    pauses_s: tuple[float, ...] = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-    retries_s: tuple[float, ...] = (30.0, 60.0, 120.0, 300.0)
-    deaths_to_skip: int = 2
-    step_s: float = 1.0
-
-
-class SamplerState(StrEnum):
-    """How the sampler is doing."""
-
-    STARTING = "starting"
-    LIVE = "live"
-    SILENT = "silent"
-    HUNG = "hung"
-    DEAD = "dead"
-    RESTARTING = "restarting"
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class SamplerStatus:
-    """``code`` selects the sentence (``core.status_text.STATUS_TEXT``; empty: nothing to say), ``source`` the source it
-    is about, ``detail`` is technical. ``since_s`` is the moment on the monotonic clock since which it is so,
-    ``next_try_s`` the moment of the next try, if one is planned. LIVE with a code: it works, without that source."""
-
-    state: SamplerState = SamplerState.STARTING
-    code: str = "starting"
-    source: str = ""
-    detail: str = ""
-    since_s: float = 0.0
-    next_try_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SampleReady:
-    """A new sample."""
-
-    sample: Sample
-
-
-@dataclass(frozen=True, slots=True)
-class StatusChanged:
-    """The sampler does better or worse than before."""
-
-    status: SamplerStatus
-
-
-Event = SampleReady | StatusChanged
-
-
-@dataclass(frozen=True, slots=True)
-class CloseOutcome:
-    """How it ended. ``stuck_pids``: processes that are killed and yet still there, in a call of ``sources``."""
-
-    stuck_pids: tuple[int, ...] = ()
-    sources: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
-class _Run:
-    """One process and when it last did something."""
-
-    handle: Handle
-    skip: frozenset[str]
-    started_s: float
-    frame_s: float
-    beat_s: float
-    busy_s: float
-    live_s: float = 0.0
-    pulse: Pulse = field(default_factory=Pulse)
-    is_greeted: bool = False
-    frames: int = 0
-    offset: int = 0
-    fault: str = ""
-
-    @classmethod
-    def begun(cls, handle: Handle, skip: frozenset[str], now_s: float) -> _Run:
-        return cls(handle, skip, started_s=now_s, frame_s=now_s, beat_s=now_s, busy_s=now_s)
-
-    def observe(self, now_s: float) -> None:
-        pulse = self.handle.pulse()
-        if pulse.beats != self.pulse.beats:
-            self.beat_s = now_s
-        if pulse.serial != self.pulse.serial:
-            self.busy_s = now_s
-        self.pulse = pulse
-
-    def shift(self, seconds: float, now_s: float) -> None:
-        """Nobody looked for some seconds: they do not count."""
-        self.started_s = min(now_s, self.started_s + seconds)
-        self.frame_s = min(now_s, self.frame_s + seconds)
-        self.beat_s = min(now_s, self.beat_s + seconds)
-        self.busy_s = min(now_s, self.busy_s + seconds)
-
-    def busy_for(self, now_s: float) -> float:
-        """Seconds in the present source; 0 between two."""
-        return now_s - self.busy_s if self.pulse.busy else 0.0
 
 
 @dataclass(slots=True)
@@ -228,8 +85,8 @@ class Supervisor:
         self._looked_s = now_s
         self._interval_s = now_s
         self._start_s = now_s
-        self._run: _Run | None = None
-        self._trial: tuple[_LeftOut, _Run] | None = None
+        self._run: Run | None = None
+        self._trial: tuple[_LeftOut, Run] | None = None
         self._left_out: dict[str, _LeftOut] = {}
         self._retries: dict[str, int] = {}
         self._stuck: list[tuple[str, Handle]] = []
@@ -297,7 +154,7 @@ class Supervisor:
         except OSError as error:
             self._bury("start-failed", "", error.strerror or str(error), now_s, now_s)
             return
-        self._run = _Run.begun(handle, skip, now_s)
+        self._run = Run.begun(handle, skip, now_s)
         self._sent = None
         if self._last is not None or self._deaths:
             self._set(SamplerState.RESTARTING, "restarting", since_s=now_s)
@@ -329,7 +186,7 @@ class Supervisor:
             if run is not None:
                 run.shift(lost_s, now_s)
 
-    def _read(self, run: _Run, messages: tuple[Message, ...], now_s: float) -> None:
+    def _read(self, run: Run, messages: tuple[Message, ...], now_s: float) -> None:
         run.observe(now_s)
         for message in messages:
             if isinstance(message, Hello):
@@ -355,7 +212,7 @@ class Supervisor:
                 assert isinstance(message, Bye)  # its end follows
         self._judge(run, now_s)
 
-    def _judge(self, run: _Run, now_s: float) -> None:
+    def _judge(self, run: Run, now_s: float) -> None:
         limits = self._limits
         if not run.is_greeted:
             if now_s - run.started_s > limits.start_s:
@@ -385,7 +242,7 @@ class Supervisor:
         elif run.frames:
             self._live(run, now_s)
 
-    def _take(self, run: _Run, sample: Sample, now_s: float) -> None:
+    def _take(self, run: Run, sample: Sample, now_s: float) -> None:
         if not run.frames:
             run.live_s = now_s
             if self._last is not None:
@@ -397,7 +254,7 @@ class Supervisor:
         self._last = shown
         self._events.append(SampleReady(shown))
 
-    def _live(self, run: _Run, now_s: float) -> None:
+    def _live(self, run: Run, now_s: float) -> None:
         if now_s - run.live_s > self._limits.healthy_s:
             self._deaths = 0
             self._killer = ("", 0)
@@ -419,11 +276,11 @@ class Supervisor:
                 next_try_s=left_out.retry_s,
             )
 
-    def _silent(self, run: _Run, code: str, source: str, since_s: float, now_s: float) -> None:
+    def _silent(self, run: Run, code: str, source: str, since_s: float, now_s: float) -> None:
         run.live_s = now_s
         self._set(SamplerState.SILENT, code, source, run.fault, since_s=since_s)
 
-    def _hung(self, run: _Run, now_s: float) -> None:
+    def _hung(self, run: Run, now_s: float) -> None:
         source, since_s = run.pulse.busy, run.busy_s
         if source in run.skip:  # it was told to leave it out: not to be cured that way
             self._lose(run, "stuck", "", since_s, now_s)
@@ -435,7 +292,7 @@ class Supervisor:
         left_out = self._leave_out(source, "skipped-hung", "", since_s, now_s, handle)
         self._set(SamplerState.HUNG, "hung", source, since_s=since_s, next_try_s=left_out.retry_s)
 
-    def _lose(self, run: _Run, code: str, detail: str, since_s: float, now_s: float) -> None:
+    def _lose(self, run: Run, code: str, detail: str, since_s: float, now_s: float) -> None:
         """End what is left of a process and plan the next one."""
         source = run.pulse.busy
         self._end(run, source, 0.0)
@@ -458,7 +315,7 @@ class Supervisor:
         self._deaths += 1
         self._set(SamplerState.DEAD, code, source, detail, since_s=since_s, next_try_s=self._start_s)
 
-    def _end(self, run: _Run, source: str, polite_s: float, kill_s: float = 0.5) -> Handle | None:
+    def _end(self, run: Run, source: str, polite_s: float, kill_s: float = 0.5) -> Handle | None:
         """End a process; the handle when it cannot be ended."""
         outcome = run.handle.stop(polite_s + kill_s) if polite_s else run.handle.kill(kill_s)
         if outcome is not StopOutcome.STUCK:
@@ -505,9 +362,9 @@ class Supervisor:
             due.retry_s = self._next_retry(due.source, now_s)
             return
         handle.send(self._demand)
-        self._trial = (due, _Run.begun(handle, skip, now_s))
+        self._trial = (due, Run.begun(handle, skip, now_s))
 
-    def _watch_trial(self, left_out: _LeftOut, run: _Run, now_s: float) -> None:
+    def _watch_trial(self, left_out: _LeftOut, run: Run, now_s: float) -> None:
         run.observe(now_s)
         messages = run.handle.receive(0.0)
         frame = next((message for message in messages if isinstance(message, Frame)), None)
@@ -518,7 +375,7 @@ class Supervisor:
         elif now_s - run.started_s > self._limits.trial_s:
             self._trial_failed(left_out, run, now_s)
 
-    def _take_over(self, left_out: _LeftOut, run: _Run, sample: Sample, now_s: float) -> None:
+    def _take_over(self, left_out: _LeftOut, run: Run, sample: Sample, now_s: float) -> None:
         old, self._run, self._trial = self._run, run, None
         if old is not None:
             self._end(old, "", self._limits.step_s)
@@ -532,7 +389,7 @@ class Supervisor:
         self._take(run, sample, now_s)
         self._live(run, now_s)
 
-    def _trial_failed(self, left_out: _LeftOut, run: _Run, now_s: float) -> None:
+    def _trial_failed(self, left_out: _LeftOut, run: Run, now_s: float) -> None:
         left_out.stuck = self._end(run, left_out.source, 0.0)
         left_out.retry_s = self._next_retry(left_out.source, now_s)
         self._trial = None

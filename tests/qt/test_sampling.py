@@ -26,7 +26,7 @@ from gpumon_gui.bridge.sampling import Sampling
 from gpumon_gui.core.clock import SystemClock
 from gpumon_gui.core.model import Demand, DeviceKey, DeviceState, Sample
 from gpumon_gui.telemetry.process import SamplerProcess
-from gpumon_gui.telemetry.supervisor import Limits
+from gpumon_gui.telemetry.sampler_status import Limits
 from tests.wording import no_such_file
 
 SCRIPT = str(Path(__file__).parents[1] / "unit" / "scripted_child.py")

@@ -25,7 +25,7 @@ from gpumon_gui.core.model import Demand, Sample
 from gpumon_gui.diagnosis.report.tables import terminal
 from gpumon_gui.diagnosis.report.watch import closing, sections
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
-from gpumon_gui.telemetry.supervisor import Event, SampleReady
+from gpumon_gui.telemetry.sampler_status import Event, SampleReady
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, TINY
 from tests.unit.diagnosis.workloads import record, then
 

@@ -27,15 +27,8 @@ from gpumon_gui.core.status_text import STATUS_TEXT, status_text
 from gpumon_gui.core.values import Missing, Reading, Reason
 from gpumon_gui.telemetry.blackbox import Pulse
 from gpumon_gui.telemetry.process import StopOutcome
-from gpumon_gui.telemetry.supervisor import (
-    Event,
-    Limits,
-    SampleReady,
-    SamplerState,
-    SamplerStatus,
-    StatusChanged,
-    Supervisor,
-)
+from gpumon_gui.telemetry.sampler_status import Event, Limits, SampleReady, SamplerState, SamplerStatus, StatusChanged
+from gpumon_gui.telemetry.supervisor import Supervisor
 from gpumon_gui.telemetry.wire import Bye, Damaged, Ended, Fault, Frame, Hello, Message
 
 BOTH = DeviceKey("pci:1")  # seen by nvml and drm

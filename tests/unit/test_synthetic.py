@@ -20,7 +20,8 @@ from gpumon_gui.telemetry import codec
 from gpumon_gui.telemetry.derive.process_state import StateTracker
 from gpumon_gui.telemetry.process import SamplerProcess
 from gpumon_gui.telemetry.sampler import Sampler
-from gpumon_gui.telemetry.supervisor import Limits, SampleReady, SamplerState, Supervisor
+from gpumon_gui.telemetry.sampler_status import Limits, SampleReady, SamplerState
+from gpumon_gui.telemetry.supervisor import Supervisor
 from gpumon_gui.telemetry.synthetic import scenarios
 from gpumon_gui.telemetry.synthetic.names import NAMES, UnknownScenario
 from gpumon_gui.telemetry.synthetic.scenario import Machine, Scenario
