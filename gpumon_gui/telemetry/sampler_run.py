@@ -56,8 +56,8 @@ class Handle(Protocol):
 class Run:
     """One process and when it last did something; all moments on the monotonic clock.
 
-    ``skip``: the sources it leaves out. ``busy_s``: since when it is where ``pulse`` says. ``live_s``: since when it has
-    delivered without a break. ``offset`` makes the numbers of its samples go on from the process before.
+    ``skip``: the sources it leaves out. ``busy_s``: since when it is where ``pulse`` says. ``live_s``: since when it
+    has delivered without a break. ``offset`` makes the numbers of its samples go on from the process before.
     """
 
     handle: Handle
