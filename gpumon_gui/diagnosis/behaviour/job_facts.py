@@ -35,5 +35,7 @@ def works(job: Mapping[str, Any] | None) -> bool:
 
 
 def does_little(jobs: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether the GPU of one of these jobs works for less than half of the time."""
-    return any((number(job, "activity", "busy") or 0.0) < _FED for job in jobs)
+    """Whether the GPU of one of these jobs works for less than half of the time, whoever works there."""
+    return any(
+        max(number(job, "activity", "busy") or 0.0, number(job, "activity", "card_busy") or 0.0) < _FED for job in jobs
+    )
