@@ -13,7 +13,8 @@ from gpumon_gui.diagnosis.behaviour.series import mean
 from gpumon_gui.diagnosis.behaviour.window import DeviceTrack
 
 #: The four graphs that Windows' Task Manager shows first: 3D, Copy, Video Encode, Video Decode (or Video Processing).
-_DEFAULT: Final = ("3d", "copy", "video")
+_DRAWING: Final = ("3d",)
+_DEFAULT: Final = (*_DRAWING, "copy", "video")
 #: Where CUDA and OpenCL run (facts about Windows' engines; HAGS may rename them).
 _COMPUTE: Final = ("cuda", "compute")
 #: NVML gives whole per cent; what is below this may be another's blink.
@@ -23,7 +24,7 @@ _WORKS: Final = 0.02
 def of_window(scene: Scene) -> Mapping[str, Any]:
     """``devices[]``: ``index``, ``name``, ``state`` (``ok``, ``lost``, ``not_answering`` …), ``busy`` (mean of the
     driver's utilization), ``power_w``, ``engines_default`` (the busiest of the engines that Task Manager shows first,
-    mean), ``engines_compute`` (the busiest of those that compute), ``has_compute_engine``; ``busiest``: the highest
+    mean; Windows only: its name for drawing is none of Linux's), ``engines_compute`` (the busiest of those that compute), ``has_compute_engine``; ``busiest``: the highest
     ``busy``; ``unexplained``: a device works, and no program that is seen from here is on it (a container, WSL, a
     driver that lists nobody)."""
     devices = [_device(track) for track in scene.window.devices.values()]
@@ -53,7 +54,7 @@ def _device(track: DeviceTrack) -> dict[str, Any]:
         "state": str(track.state),
         "busy": None if busy is None else round(busy, 3),
         "power_w": mean(track.series.get("power_w")),
-        "engines_default": _busiest(track, _DEFAULT),
+        "engines_default": _busiest(track, _DEFAULT) if any(_is(name, _DRAWING) for name in track.engines) else None,
         "engines_compute": _busiest(track, _COMPUTE),
         "has_compute_engine": any(_is(name, _COMPUTE) for name in track.engines) if track.engines else None,
     }
