@@ -24,9 +24,9 @@ _WORKS: Final = 0.02
 def of_window(scene: Scene) -> Mapping[str, Any]:
     """``devices[]``: ``index``, ``name``, ``state`` (``ok``, ``lost``, ``not_answering`` …), ``busy`` (mean of the
     driver's utilization), ``power_w``, ``engines_default`` (the busiest of the engines that Task Manager shows first,
-    mean; Windows only: its name for drawing is none of Linux's), ``engines_compute`` (the busiest of those that compute), ``has_compute_engine``; ``busiest``: the highest
-    ``busy``; ``unexplained``: a device works, and no program that is seen from here is on it (a container, WSL, a
-    driver that lists nobody)."""
+    mean; Windows only: its name for drawing is none of Linux's), ``engines_compute`` (the busiest of those that
+    compute), ``has_compute_engine``; ``busiest``: the highest ``busy``; ``unexplained``: a device works, and no program
+    that is seen from here is on it (a container, WSL, a driver that lists nobody)."""
     devices = [_device(track) for track in scene.window.devices.values()]
     busy = [entry["busy"] for entry in devices if entry["busy"] is not None]
     return {
