@@ -44,7 +44,7 @@ def watch(view: View) -> Outcome:
         return CLEAR
     values = {"cores": core_count(seen.cores), "kind": "watched"}
     evidence = (
-        *counts(view, "job.cpu.cores", "job.cpu.threads", "job.cpu.workers"),
+        *counts(view, "job.cpu.cores", "job.cpu.threads", *(("job.cpu.workers",) if seen.workers else ())),
         *shares(view, "job.activity.busy", "job.cpu.machine"),
     )
     pids = view.items("job.program.pids")
