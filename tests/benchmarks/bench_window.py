@@ -181,6 +181,7 @@ def window_child(arguments: Sequence[str] = ("--scenario", SCENARIO)) -> int:
             return False
 
         def say(self) -> None:
+            QApplication.instance().removeEventFilter(self)  # type: ignore[union-attr]  # it costs more than the window
             print("painted", time.monotonic() - begin, flush=True)
 
         def visit(self) -> None:

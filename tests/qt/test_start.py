@@ -42,7 +42,6 @@ def test_the_start_loads_nothing_that_only_other_pages_need() -> None:
         "gpumon_gui.ui.wizard",
         "gpumon_gui.ui.pages.diagnostics",
         "gpumon_gui.ui.pages.history",
-        "gpumon_gui.ui.pages.settings",
         "gpumon_gui.ui.widgets.watch_panel",
     )
     assert not [name for name in loaded if name in unwanted or name.startswith(parts)]

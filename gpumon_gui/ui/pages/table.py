@@ -15,6 +15,7 @@ from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.core.messages import N_
 from gpumon_gui.ui.pages.performance import PerformancePage
 from gpumon_gui.ui.pages.processes import ProcessesPage
+from gpumon_gui.ui.pages.settings import SettingsPage
 from gpumon_gui.ui.theme import Theme
 
 
@@ -43,7 +44,7 @@ class PageEntry:
     cpu_processes: bool = False
 
 
-# What is not on show at the start is loaded when it is wanted for the first time.
+# What is not on show at the start is made when it is wanted for the first time, and loaded then where it is large.
 def _diagnostics(feed: Feed, theme: Theme, parent: QWidget) -> QWidget:
     from gpumon_gui.ui.pages.diagnostics import DiagnosticsPage
 
@@ -56,12 +57,6 @@ def _history(feed: Feed, theme: Theme, parent: QWidget) -> QWidget:
     return HistoryPage(feed, theme, parent)
 
 
-def _settings(feed: Feed, theme: Theme, parent: QWidget) -> QWidget:
-    from gpumon_gui.ui.pages.settings import SettingsPage
-
-    return SettingsPage(feed, theme, parent)
-
-
 PAGES: tuple[PageEntry, ...] = (
     # "The GPU is not called" can only be said by who knows whether a process holds its memory.
     PageEntry("performance", "performance", N_("Performance"), PerformancePage, details=True, processes=True),
@@ -69,5 +64,5 @@ PAGES: tuple[PageEntry, ...] = (
     # The wizard offers the programs that run.
     PageEntry("diagnostics", "report", N_("Diagnostics"), _diagnostics, processes=True, cpu_processes=True),
     PageEntry("history", "history", N_("History"), _history),
-    PageEntry("settings", "settings", N_("Settings"), _settings),
+    PageEntry("settings", "settings", N_("Settings"), SettingsPage),
 )
