@@ -15,7 +15,6 @@ from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
 
 from gpumon_gui import __version__
 from gpumon_gui.core.messages import _
-from gpumon_gui.core.redact import Private, redact_text
 from gpumon_gui.ui.open_location import offer_log
 from gpumon_gui.ui.widgets.questions import set_sign
 
@@ -62,6 +61,9 @@ class Faults(QObject):
     @Slot(str)
     def tell(self, trace: str) -> None:
         """Show the dialog, once."""
+        from gpumon_gui.core.redact import Private
+        from gpumon_gui.core.redactor import Redactor  # only loaded for a fault
+
         if self._has_told:
             return
         self._has_told = True
@@ -69,9 +71,8 @@ class Faults(QObject):
         box.setWindowTitle("GPUMon")
         box.setText(_("An internal fault in GPUMon; please report it."))
         box.setInformativeText(_("The program goes on. Further faults are only logged."))
-        private = Private.of_this_machine()
         details = "\n".join([f"GPUMon {__version__}", trace, *self._last_lines()])
-        box.setDetailedText(redact_text(details, private))
+        box.setDetailedText(Redactor(Private.of_this_machine()).text(details))
         self._copy = box.addButton(_("Copy"), QMessageBox.ButtonRole.ActionRole)
         self._copy.clicked.disconnect()  # it copies; it does not close
         self._copy.clicked.connect(self._on_copy)

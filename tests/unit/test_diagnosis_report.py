@@ -242,4 +242,8 @@ def test_evidence_says_where_it_is_from_and_once_where_it_is_the_same() -> None:
     head, lines = text.evidence_lines([torch, driver, printed])
     assert (head, lines[1]) == ("Evidence", "NVIDIA driver: 550.54 · nvidia-smi")
     assert lines[2] == "Printed (train.log:7): no driver"
+    assert text.evidence_lines([torch, torch, driver]) == (
+        "Evidence (PyTorch)",
+        ["PyTorch: 2.5.1", "PyTorch: 2.5.1", "NVIDIA driver: 550.54 · nvidia-smi"],
+    )
     assert text.evidence_lines([printed])[0] == "Evidence"

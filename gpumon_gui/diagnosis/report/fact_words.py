@@ -7,6 +7,7 @@ Paths and kinds are for those who write rules; people read "GPU busy". JSON keep
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -47,10 +48,11 @@ def place(evidence: Mapping[str, Any]) -> str:
 
 
 def common_place(evidence: Sequence[Mapping[str, Any]]) -> str:
-    """Where all pieces of evidence are from, to be said once; empty where they differ, or where one is a line that was
-    read and has its own number."""
-    places = {place(one) for one in evidence}
-    return places.pop() if len(places) == 1 and not any("line" in one for one in evidence) else ""
+    """Where most pieces of evidence are from, to be said once; empty where there is no such place. A line that was read
+    has its own number."""
+    places = Counter(place(one) for one in evidence)
+    most, count = places.most_common(1)[0] if places else ("", 0)
+    return most if 2 * count > len(evidence) and not any("line" in one for one in evidence) else ""
 
 
 def said(evidence: Evidence) -> str:

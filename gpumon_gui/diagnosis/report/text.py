@@ -169,13 +169,13 @@ def _elsewhere(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def evidence_lines(evidence: Sequence[Mapping[str, Any]]) -> tuple[str, list[str]]:
-    """The heading and a line for each: ``Evidence (nvidia-smi)`` where all are from there; else each says it behind."""
+    """The heading and a line for each: ``Evidence (nvidia-smi)`` where most are from there; else a line says it."""
     common = fact_words.common_place(evidence)
     head = _("{what} ({place})").format(what=_("Evidence"), place=common) if common else _("Evidence")
     lines = []
     for one in evidence:
-        has_place = common or _is_read(one)
-        lines.append(evidence_line(one) + ("" if has_place else printable(f" · {fact_words.place(one)}")))
+        place = "" if _is_read(one) else fact_words.place(one)
+        lines.append(evidence_line(one) + (printable(f" · {place}") if place not in ("", common) else ""))
     return printable(head), lines
 
 
