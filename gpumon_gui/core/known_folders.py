@@ -43,16 +43,16 @@ _FOLDERS: Final = _words(
     example examples experiment experiments runs project projects repo repos git github gitlab code test tests train
     val tools tool utils docs etc config configs core common cache resources assets images tmp_trainer wandb mlruns
     lightning_logs tensorboard api aten c10 thc nn csrc conda-bld onnxruntime_src path to native distributed
-    providers session compiler runtime framework platform stream_executor common_runtime blobs snapshots _work
-    actions-runner builder feedstock_root build_artifacts env envs venv venvs virtualenv virtualenvs .env .venv
-    .envs .venvs .virtualenvs conda_envs conda anaconda miniconda miniforge mambaforge micromamba mamba pyenv .pyenv
-    pyenv-win versions uv .uv pip pipx pypoetry poetry .poetry hatch spack easybuild modules scoop choco homebrew
-    cellar python pythoncore site-packages dist-packages __pycache__ __pypackages__ jupyter ipykernel kernels .cache
-    .config .local .conda .nv .keras .torch .triton .ipython .jupyter .git .vscode .vscode-server .cursor .idea
-    .cargo .rustup .npm .docker .kube .ssh .aws .ollama .trash .dotnet .nuget nvidia nvidia_hub nvcc nvvm cuda cudnn
-    tensorrt nccl nvhpc hpc_sdk cutlass intel amd rocm hip lambda torch pytorch tensorflow jax jaxlib keras
-    onnxruntime cupy triton torch_extensions torchinductor huggingface hub transformers diffusers accelerate comfyui
-    ollama vllm colab ipython steam blender
+    providers session compiler runtime framework platform stream_executor displaydriver win10 win11 international
+    x64 x86_64 common_runtime blobs snapshots _work actions-runner builder feedstock_root build_artifacts env envs
+    venv venvs virtualenv virtualenvs .env .venv .envs .venvs .virtualenvs conda_envs conda anaconda miniconda
+    miniforge mambaforge micromamba mamba pyenv .pyenv pyenv-win versions uv .uv pip pipx pypoetry poetry .poetry
+    hatch spack easybuild modules scoop choco homebrew cellar python pythoncore site-packages dist-packages
+    __pycache__ __pypackages__ jupyter ipykernel kernels .cache .config .local .conda .nv .keras .torch .triton
+    .ipython .jupyter .git .vscode .vscode-server .cursor .idea .cargo .rustup .npm .docker .kube .ssh .aws .ollama
+    .trash .dotnet .nuget nvidia nvidia_hub nvcc nvvm cuda cudnn tensorrt nccl nvhpc hpc_sdk cutlass intel amd rocm
+    hip lambda torch pytorch tensorflow jax jaxlib keras onnxruntime cupy triton torch_extensions torchinductor
+    huggingface hub transformers diffusers accelerate comfyui ollama vllm colab ipython steam blender
     """
 ) | {"google drive", "application support", "my documents", "nvidia gpu computing toolkit", "start menu", "open-webui"}
 #: The same with a number: ``data2``, ``v12.4``, ``3.11.7``; a folder for a moment; what stands for a name already.

@@ -50,7 +50,9 @@ _NOT_ON: Final = (
 )
 # A blank does not stand behind the ending of a file.
 _BLANK: Final = r"(?<!\.\w)(?<!\.\w\w)(?<!\.\w{3})(?<!\.\w{4})(?<!\.\w{5}) "
-_MORE: Final = rf"(?:{_BLANK}{_NOT_ON}(?:(?=[^\W\d_]|[(])(?:{_LETTER})++|[&+-]|\d{{1,4}}(?=[\\/]))){{1,4}}"
+_MORE: Final = (
+    rf"(?:{_BLANK}{_NOT_ON}(?![\w-]*\.\w)(?:(?=[^\W\d_]|[(])(?:{_LETTER})++|[&+-]|\d{{1,4}}(?=[\\/]))){{1,4}}"
+)
 _PART: Final = rf"(?:{_LETTER})++(?:{_MORE}(?=[\\/]+{_LETTER}|>))?"
 _POSIX_PART: Final = rf"(?:{_LETTER}|\\[ ()&'])++(?:{_MORE}(?=/+{_LETTER}))?"
 _NOT_BEFORE: Final = r"(?<![A-Za-z0-9_.~/\\}%)*\]$-])"
@@ -109,6 +111,7 @@ _SHOWN: Final = tuple(
         ("]:", rf"\[{_H}\]:\d{{2,5}}\b"),
         # names with a value
         ("host", rf"(?i:\bhost\s{{0,20}}:\s{{1,20}}){_H}(?=\s*$)"),
+        ("host=", rf"(?i:\bhost=){_H}(?![\w./\\-])"),
         *(
             (
                 name,
@@ -345,7 +348,7 @@ class Redactor:
                     parts[place] = self._name(Secret.USER, word)
                 continue
             is_top = above == "" or (len(above) == 1 and number < 3)  # /mnt/c/Windows
-            if (is_top and low in SYSTEM) or low in SOFTWARE or (is_kept and _holds_modules(low, above)):
+            if (is_top and low in SYSTEM) or low in SOFTWARE or (is_kept and _holds_modules(part, above)):
                 if not any(parts[later].casefold() in ACCOUNTS for later in places[number:]):
                     return  # all that follows is the system's or a program's
                 continue
@@ -358,9 +361,9 @@ class Redactor:
                 parts[place] = part
 
 
-def _holds_modules(low: str, above: str) -> bool:
+def _holds_modules(part: str, above: str) -> bool:
     r"""``lib/python3.11`` of POSIX, ``Python311\Lib`` of Windows: below are Python's own modules or installed ones."""
-    return (above in ("lib", "lib64") and low.startswith("python")) or (low == "lib" and above != "")
+    return (above in ("lib", "lib64") and part.startswith("python")) or (part == "Lib" and above != "")
 
 
 def _key(word: str) -> str:

@@ -61,6 +61,8 @@ LINES = (
     (r"C:\Users\wei\x.py C:\Users\Public\x.py", r"~\x.py C:\Users\Public\x.py"),
     ("lab-7 of wei", "host of user"),
     ("~carol/x/y.py", "~user2/x/y.py"),
+    (r"E:\anaconda3\envs\dl\Lib\json\decoder.py", r"E:\anaconda3\envs\dl\Lib\json\decoder.py"),
+    ("/mnt/lib/acme/x.py /var/lib/acme/x.py", "/mnt/lib/folder1/x.py /var/lib/folder1/x.py"),
     # other ways to write a path
     ("/mnt/c/Users/Bob Smith/proj/x.py", "/mnt/c/Users/user2/folder1/x.py"),
     (r"\\wsl$\Ubuntu\home\bob\proj\x.py", r"\\wsl$\Ubuntu\home\user2\folder1\x.py"),
@@ -76,6 +78,13 @@ LINES = (
         "/Users/张三/项目/训练.py 文件在/data/张三/项目里，请看",
         "/Users/user2/folder1/训练.py 文件在/data/user2/folder2，请看",
     ),
+    (
+        "--data_dir=/mnt/acme/set -v /data/bob:/workspace nvcr.io/x/y",
+        "--data_dir=/mnt/folder1/folder2 -v /data/folder3:/workspace nvcr.io/x/y",
+    ),
+    ("C:/Users/Bob/OneDrive - Acme Corp/x.py", "C:/Users/user2/folder1/x.py"),
+    ("file:///home/%E5%BC%A0%E4%B8%89/x.py", "file:///home/user2/x.py"),
+    (r"D:\项目\张三\训练.py", r"D:\folder1\folder2\训练.py"),
     # prompts and what else shows that a word is a name; from then on it is hidden wherever it is
     (
         "(base) bob@lab-pc:~/work$ python x.py # bob on lab-pc",
@@ -99,6 +108,7 @@ LINES = (
     ("Linux lab-pc 5.15.0-91-generic #101-Ubuntu SMP", "Linux host2 5.15.0-91-generic #101-Ubuntu SMP"),
     ("failed to connect to [lab-pc]:29500", "failed to connect to [host2]:29500"),
     ("COMPUTERNAME=DESKTOP-AB12 USERNAME=bob", "COMPUTERNAME=host2 USERNAME=user2"),
+    ("host=lab-pc user=bob", "host=host2 user=user2"),
     ("Host Name:                 DESKTOP-AB12", "Host Name:                 host2"),
     ("wandb: Currently logged in as: alice (acme-ai)", "wandb: Currently logged in as: user2 (user3)"),
     (r"The user ACME\bob has no rights", r"The user host2\user2 has no rights"),
