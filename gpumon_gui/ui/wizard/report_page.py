@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QLabel,
-    QTextBrowser,
+    QTextEdit,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -84,8 +84,8 @@ class ReportPage(QWidget):
         self._group.buttonClicked.connect(self._on_form)
         self._text_title = QLabel(self)
         self._text_title.setFont(theme.font(Text.STRONG))
-        self.text = QTextBrowser(self)
-        self.text.setOpenLinks(False)
+        self.text = QTextEdit(self)
+        self.text.setReadOnly(True)
         self.text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.text.document().setDefaultStyleSheet("pre {white-space: pre-wrap}")  # as browsers do; Qt reads no other
         self.text.setTabChangesFocus(True)
