@@ -34,6 +34,7 @@ from gpumon_gui.ui import announce, moments
 from gpumon_gui.ui.charts.bands import BandStyle
 from gpumon_gui.ui.main_window import MainWindow
 from gpumon_gui.ui.theme import Scheme, Theme
+from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.help_page import HelpWindow
 from gpumon_gui.ui.widgets.watch_panel import WatchPanel
 from tests.qt.test_main_window import RecordingOrigin
@@ -442,6 +443,22 @@ def test_while_something_else_is_seen_the_old_verdict_stays(
     while_changing = [sentence for sentence, waiting in said if waiting.startswith("Something else is seen now")]
     assert while_changing
     assert set(while_changing) == {"Nothing that was looked for holds the GPU back."}
+
+
+def test_how_bad_it_is_changes_with_the_verdict_only(watches: Watches, see: Callable[[Sequence[Sample]], None]) -> None:
+    watches.watch(program_of(LOADING[0]))
+    see(LOADING)
+    state = panel_of(watches).watched()
+    assert state is not None
+    assert state.verdict is not None
+    assert state.verdict.primary is not None
+    milder = replace(state.verdict.primary, severity=Severity.INFO)
+    behaviour = state.verdict.behaviour
+    behaviour = replace(behaviour, diagnosis=replace(behaviour.diagnosis, findings=(milder,)))
+    verdict = replace(state.verdict, behaviour=behaviour, primary=milder, stable=False, needs_s=5.0)
+    unsure = replace(state, verdict=verdict)
+    assert watch_texts.status(unsure).startswith("Slow · ")
+    assert watch_texts.waiting(unsure) == ""
 
 
 def test_figures_change_without_new_widgets(watches: Watches, see: Callable[[Sequence[Sample]], None]) -> None:

@@ -10,6 +10,7 @@ from gpumon_gui.bridge.watching import Program, Watched
 from gpumon_gui.core.files import printable
 from gpumon_gui.core.formatters import took
 from gpumon_gui.core.messages import N_, _
+from gpumon_gui.diagnosis.behaviour.best import key, same
 from gpumon_gui.diagnosis.behaviour.job_facts import does_little
 from gpumon_gui.diagnosis.behaviour.spans import STEADY
 from gpumon_gui.diagnosis.finding import Evidence, Finding, NotEvaluated
@@ -65,8 +66,7 @@ def said(verdict: Verdict) -> Finding | None:
     last = verdict.history[-1].finding
     if last is None:
         return None
-    same = (one for one in verdict.behaviour.diagnosis.findings if (one.code, one.subject) == (last.code, last.subject))
-    return replace(next(same, last), severity=last.severity)
+    return replace(same(verdict.behaviour.diagnosis.findings, last) or last, severity=last.severity)
 
 
 def has_said(verdict: Verdict | None) -> bool:
@@ -112,6 +112,9 @@ def waiting(watched: Watched) -> str:
         return _("Waiting for readings.")
     needed = took(max(1, math.ceil(verdict.needs_s)))
     if verdict.history:
+        last = verdict.history[-1].finding
+        if last is not None and key(verdict.primary) == key(last):
+            return ""  # it still holds; how bad it is may be told anew
         return _("Something else is seen now; a new verdict needs {time} more.").format(time=needed)
     if verdict.primary is not None:
         so_far = sentence(verdict.primary)
