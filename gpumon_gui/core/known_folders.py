@@ -103,14 +103,15 @@ def is_file(name: str, folder: str) -> bool:
 #: Words that logs and facts are made of. A person or a machine of that name is not hidden: nothing could be read then.
 _PLAIN: Final = _words(
     """
-    gpu gpus cpu cpus rank world worker workers master node nodes server client cloud device devices driver drivers
-    kernel machine host localhost user username admin administrator ubuntu debian fedora centos linux windows macos
-    wsl container root guest nobody none null true false yes no unknown info high medium low error errors warning
-    debug fatal trace note file line module class function version system default name type path memory batch epoch
-    loss step nvml nvrm smi pci pcie sha256 md5 git svn ssh http https tcp udp main self cls model tensor layer
-    loader it blocks crashes slows claimed proven fails environment unlisted venv store found missing failed ok the
-    and for from with not are was has have you your this that all any can will ray slurm mpi gloo sshd root.cache
-    jovyan vscode colab kaggle runner jenkins build service daemon systemd
+    ai ml cv it pc os io ip to in is of on or at by no if go do as an be we me my up us gb mb kb tb hz id py cu tf
+    pt so am pm ms ns vs en zh cn uv nv hf sm gpu gpus cpu cpus rank world worker workers master node nodes server
+    client cloud device devices driver drivers kernel machine host localhost user username admin administrator
+    ubuntu debian fedora centos linux windows macos wsl container root guest nobody none null true false yes unknown
+    info high medium low error errors warning debug fatal trace note file line module class function version system
+    default name type path memory batch epoch loss step nvml nvrm smi pci pcie sha256 md5 git svn ssh http https tcp
+    udp main self cls model tensor layer loader blocks crashes slows claimed proven fails environment unlisted venv
+    store found missing failed ok the and for from with not are was has have you your this that all any can will ray
+    slurm mpi gloo sshd root.cache jovyan vscode colab kaggle runner jenkins build service daemon systemd
     """
 )
 #: Sites that everybody uses; which of their pages it is tells what went wrong.
@@ -131,7 +132,7 @@ def is_plain(word: str) -> bool:
     """Whether a word is too common to be hidden wherever it stands."""
     low = word.casefold()
     is_known = low in _PLAIN or low in _FOLDERS or _OF_SOFTWARE.fullmatch(low) is not None
-    return is_known or (word.isascii() and len(word) < 3) or re.fullmatch(r"(?:gpu|cuda)\d|rank\d*", low) is not None
+    return is_known or (word.isascii() and len(word) < 2) or re.fullmatch(r"(?:gpu|cuda)\d|rank\d*", low) is not None
 
 
 def is_site(host: str) -> bool:

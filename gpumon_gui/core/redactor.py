@@ -217,7 +217,7 @@ class Redactor:
                 return word
             self._counts[kind] += 1
             self._instead[_key(word)] = kind, f"{kind.value}{self._counts[kind]}"
-            if kind is not Secret.FOLDER and not is_plain(word):
+            if kind is not Secret.FOLDER and not is_plain(word) and (len(word) > 2 or not word.isascii()):
                 self._words[word] = None
         return self._known(word)
 

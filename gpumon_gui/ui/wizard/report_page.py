@@ -175,8 +175,8 @@ class ReportPage(QWidget):
             _(
                 "The report is for somebody who helps you. What is recognised as the name of a person or a computer, "
                 "an address, a folder of your own, a secret, a serial number or a device's id is replaced in it, the "
-                "same by the same. Names of files, environments and packages stay. Read it before you pass it on; "
-                "nothing is sent."
+                "same by the same. Names of files, packages and conda environments stay. Read it before you pass it "
+                "on; nothing is sent."
             ),
         )
         for suffix, label in FORMATS:
