@@ -73,6 +73,8 @@ _SLASH: Final = re.compile(r"(/+)")
 _WHOLE: Final = re.compile(r"(?:~?/|[A-Za-z]:[\\/]|\\\\)[^:;,\"'<>|*?\n]{1,1000}")
 #: Behind a path in quotes stands more.
 _MORE_THAN_PATH: Final = re.compile(r" -|[:;,|<>*?](?![\\/])|\.\w{1,8} ", re.ASCII)
+#: A version, a word: there are thousands of them in a report.
+_SHORT: Final = re.compile(r"[\w.+-]{0,15}")
 #: What stands for something already.
 _MADE: Final = re.compile(r"(?:user|host|folder)\d*")
 _LINE_BEHIND: Final = re.compile(r"\(\d+(?:,\d+)?\)$")
@@ -179,6 +181,9 @@ class Redactor:
         return self.text("".join(self._known(part) for part in _SEPARATOR.split(name)))
 
     def _piece(self, piece: str, has_versions: bool) -> str:
+        if _SHORT.fullmatch(piece):
+            clean = self._hide_words(piece)
+            return clean if has_versions else hide_addresses(clean, self.replaced)
         clean = hide_secrets(hide_home(piece, self._private, self.replaced), self.replaced)
         for path in sorted(self._spaced, key=len, reverse=True):
             if path in clean:
