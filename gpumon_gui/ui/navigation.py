@@ -62,9 +62,14 @@ class Navigation(QObject):
         if name in self._hidden:
             self.refused.emit(f"{_(entry.label)}: {_(self._hidden[name])}")
             entry = PAGES[0]
+        try:
+            page = self.pages[entry.name]
+        except Exception:  # told by who catches it; the page on show stays, and the rail says so
+            self.rail.select(self.entry.name)
+            raise
         self.entry = entry
         self.rail.select(entry.name)
-        self.stack.setCurrentWidget(self.page)
+        self.stack.setCurrentWidget(page)
         self.heading.setText(_(entry.label))
         self.shown.emit()
 

@@ -11,7 +11,7 @@ import pytest
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QImage, QScreen
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMessageBox, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app.arguments import PAGES as PAGE_NAMES
@@ -196,6 +196,25 @@ def test_many_samples_at_once_are_drawn_once(window: MainWindow, feed: Feed, qtb
 
 
 # -- update speed
+
+
+def test_a_page_that_cannot_be_made_leaves_the_one_on_show(
+    window: MainWindow, feed: Feed, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(entry: object) -> QWidget:
+        raise ImportError("planted")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(window.navigation, "_make", fail)
+        window.rail.findChild(QAbstractButton, "history").setChecked(True)  # type: ignore[union-attr]
+        with pytest.raises(ImportError, match="planted"):
+            window.show_page("history")
+    assert window.page == "performance"
+    assert window.heading.text() == "Performance"
+    assert window.rail.findChild(QAbstractButton, "performance").isChecked()  # type: ignore[union-attr]
+    push(window, feed, qtbot)  # and it goes on
+    window.show_page("history")  # the next try may do
+    assert window.page == "history"
 
 
 def test_speeds_are_those_of_task_manager(window: MainWindow, origin: RecordingOrigin) -> None:
