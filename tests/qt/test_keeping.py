@@ -192,12 +192,15 @@ def test_settings_steer_it_at_once(data: Path, window: MainWindow, feed: Feed, q
 
 
 @posix_only
+@pytest.mark.parametrize("before", ["en", "zh_CN"], ids=["all the time", "since before the page was made"])
 def test_why_nothing_is_kept_is_said_in_the_language_of_now(
-    data: Path, window: MainWindow, feed: Feed, qtbot: QtBot
+    data: Path, window: MainWindow, feed: Feed, qtbot: QtBot, before: str
 ) -> None:
     settings = settings_of(window)
     settings.set("history.on", False)
+    window.set_language(before)
     keeping = Keeping(window, feed, settings, Arguments())
+    window.set_language("en")
     window.show()
     window.show_page("history")
     empty = window.pages["history"].empty

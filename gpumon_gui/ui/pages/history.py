@@ -101,6 +101,8 @@ class HistoryPage(QWidget):
 
     def set_history(self, history: History | None, why_none: str = "") -> None:
         """Where the past comes from; ``why_none`` (untranslated) says why there is none."""
+        if history is not None:
+            history.retranslate()  # the language may be another since it said why it is off
         self.saving.set_history(history)
         self.asked.set_history(history, why_none)
 
