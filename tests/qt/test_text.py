@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.text import FixedLabel
 
 NAME, SHORT = "NVIDIA GeForce RTX 4060 Laptop GPU", "RTX 4060 Laptop"
+
+
+class Painted(QObject):
+    """Tells when a widget was painted."""
+
+    painted = Signal()
+
+    def __init__(self, widget: QWidget) -> None:
+        super().__init__(widget)
+        widget.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Paint:
+            self.painted.emit()
+        return False
 
 
 @pytest.mark.parametrize(
@@ -25,6 +42,20 @@ def test_what_is_shown_of_a_name(qtbot: QtBot, room_for: str, shown: str) -> Non
     assert label.line() == shown
     assert label.text == label.accessibleName() == NAME
     assert (label.toolTip() == NAME) == (shown != NAME)
+
+
+def test_another_short_form_of_the_same_is_drawn(qtbot: QtBot) -> None:
+    label = FixedLabel(Theme())
+    qtbot.addWidget(label)
+    label.resize(QFontMetrics(label.font()).horizontalAdvance("L4 (virtual)") + 2, 20)
+    label.set_text("NVIDIA L4 of a server", "L4 (virtual)")
+    painted = Painted(label).painted
+    with qtbot.waitSignal(painted, timeout=5000):
+        label.show()
+    before = label.grab().toImage()
+    with qtbot.waitSignal(painted, timeout=5000):
+        label.set_text("NVIDIA L4 of a server", "L4")  # in another language
+    assert label.grab().toImage() != before
 
 
 def test_a_short_form_of_two_letters_is_shown(qtbot: QtBot) -> None:

@@ -53,9 +53,9 @@ class FixedLabel(QWidget):
 
     def set_text(self, text: str, short: str = "") -> None:
         """Say something else; ``short`` where there is no room for it."""
-        text, self._short = printable(text), printable(short)
-        if text != self._text:
-            self._text = text
+        text, short = printable(text), printable(short)
+        if (text, short) != (self._text, self._short):
+            self._text, self._short = text, short
             if not self.accessibleName() or self.accessibleName() == self._shown:
                 self.setAccessibleName(text)
             self._shown = text
