@@ -53,7 +53,11 @@ def end_orphans() -> None:
         if owner.isdecimal() and born.isdecimal() and _born_of(owner) != born:
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-    for folder in Path(tempfile.gettempdir()).glob(f"gpumon-{here or '?'}-*-*"):
+    try:
+        folders = list(Path(tempfile.gettempdir()).glob(f"gpumon-{here or '?'}-*-*"))
+    except OSError:  # a full disk has no place for temporary files
+        return
+    for folder in folders:
         owner = folder.name.split("-")[2]
         with suppress(OSError):  # others may put there, and take away, what they like
             if owner.isdecimal() and folder.stat().st_uid == os.getuid() and not _born_of(owner):

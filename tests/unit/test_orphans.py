@@ -86,6 +86,13 @@ def test_a_number_that_was_given_again_is_somebody_else(monkeypatch: pytest.Monk
         mine.communicate(b"\n", timeout=20)
 
 
+def test_without_a_place_for_temporary_files_nothing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A full disk: nobody who opens a window can do anything about that here."""
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "none")])
+    orphans.end_orphans.__wrapped__()
+
+
 @pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="makes a pid namespace")
 def test_what_another_namespace_started_is_left_alone() -> None:
     """Its owner's number is not one of ours: a container's process may well be alive."""
