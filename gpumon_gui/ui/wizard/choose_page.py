@@ -148,7 +148,7 @@ class ChoosePage(QWidget):
 
     def left_out(self) -> tuple[str, ...]:
         """Paths of those that are not chosen, also where they were not found this time."""
-        return tuple(self._unticked)
+        return tuple(sorted(self._unticked))
 
     def set_proving(self, is_on: bool, proving: Proving) -> None:
         """The limits, and whether it is on at first."""
