@@ -35,11 +35,12 @@ def check_scenario(name: str | None) -> None:
     """Refuse an unknown scenario before a process is started for it. Raises GpumonError."""
     if name is None:
         return
-    from gpumon_gui.telemetry.synthetic.names import NAMES  # only loaded when asked for
+    from gpumon_gui.telemetry.synthetic.names import UnknownScenario, check_name  # only loaded when asked for
 
-    if name not in NAMES:
-        message = _("there is no scenario “{name}”. There are: {names}")
-        raise GpumonError(message.format(name=name, names=", ".join(NAMES)))
+    try:
+        check_name(name)
+    except UnknownScenario as error:
+        raise GpumonError(str(error)) from error
 
 
 @contextmanager

@@ -50,11 +50,6 @@ class Source(Protocol):
         ...
 
     @property
-    def platforms(self) -> frozenset[str]:
-        """Values of ``sys.platform`` it works on."""
-        ...
-
-    @property
     def min_period_s(self) -> float:
         """Reading faster than this gives no new values."""
         ...

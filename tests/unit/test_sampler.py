@@ -33,8 +33,6 @@ from gpumon_gui.telemetry.synthetic.loads import steady
 class Scripted:
     """A source that does what the test says. ``at``: what each call does first."""
 
-    platforms = frozenset({"linux", "win32"})
-
     def __init__(self, clock: FakeClock, name: str = "one", pci: str = "00000000:01:00.0") -> None:
         self.clock = clock
         self.name = name

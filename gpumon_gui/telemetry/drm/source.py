@@ -58,7 +58,6 @@ class DrmSource:
     """amdgpu, i915, xe and nouveau cards below ``root`` (a recorded tree of ``sys`` and ``proc`` will do)."""
 
     name = SOURCE
-    platforms = frozenset({"linux"})
     min_period_s = 0.5
     budget_s = 0.05
 

@@ -77,7 +77,6 @@ class DxgiSource:
     """Inventory of all adapters (names, limits, addresses, drivers) and the sensors Windows has for any vendor."""
 
     name = SOURCE
-    platforms = frozenset({"win32"})
     min_period_s = 2.0
     budget_s = 0.03
 

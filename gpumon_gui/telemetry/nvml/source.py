@@ -43,7 +43,6 @@ class NvmlSource:
     """
 
     name = "nvml"
-    platforms = frozenset({"linux", "win32"})
     min_period_s = 0.1
     budget_s = 0.1
 

@@ -99,7 +99,6 @@ class PdhSource:
     """Engine utilization, adapter memory and per-process use of every WDDM GPU and MCDM NPU, for any vendor."""
 
     name = SOURCE
-    platforms = frozenset({"win32"})
     min_period_s = 1.0
     budget_s = 0.02
 

@@ -1,4 +1,4 @@
-"""Knows: how the scripted machines are called, in the order of the table. Must not know: what they are.
+"""Knows: what the scripted machines are called, in the order of the table. Must not know: what they are.
 
 A name is checked before a process is started for it; the machines themselves are 5 MB of code.
 """
@@ -81,5 +81,5 @@ NAMES: Final[tuple[str, ...]] = (
 def check_name(name: str) -> None:
     """Raises UnknownScenario with the names that exist."""
     if name not in NAMES:
-        text = _("There is no scenario “{name}”. Known: {names}")
+        text = _("there is no scenario “{name}”. There are: {names}")
         raise UnknownScenario(text.format(name=name, names=", ".join(sorted(NAMES))))

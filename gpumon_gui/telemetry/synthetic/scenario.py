@@ -109,11 +109,6 @@ class Staged:
         return self.source.name
 
     @property
-    def platforms(self) -> frozenset[str]:
-        """The source's."""
-        return self.source.platforms
-
-    @property
     def min_period_s(self) -> float:
         """The source's."""
         return self.source.min_period_s
