@@ -14,7 +14,7 @@ from gpumon_gui.core import messages
 from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.formatters import read_fahrenheit
 from gpumon_gui.core.messages import _
-from gpumon_gui.core.model import DeviceState, ProcessPresence, Sample, SourceHealth, SourceState
+from gpumon_gui.core.model import DeviceKind, DeviceState, ProcessPresence, Sample, SourceHealth, SourceState
 from gpumon_gui.core.values import Reading
 from gpumon_gui.diagnosis.alerts.alarm import Alarm
 from gpumon_gui.diagnosis.alerts.alert import Alert, Limits, Sign, State
@@ -193,7 +193,8 @@ def test_a_clock_that_is_set_back_makes_the_quiet_time_no_longer() -> None:
 def test_graphics_of_a_processor_share_memory_by_design() -> None:
     work = replace(FULL, shared=ramp(60 * MIB, 20 * MIB, 60.0))
     full = replace(TRAINING, memory={0: 7.8 * GIB})
-    assert kinds(story([replace(LAPTOP, vendor="amd")], [work], [full], seconds=120, hz=1)) == []
+    for other in (replace(LAPTOP, vendor="amd"), replace(LAPTOP, kind=DeviceKind.INTEGRATED)):
+        assert kinds(story([other], [work], [full], seconds=120, hz=1)) == []
 
 
 def ended(samples: Sequence[Sample], after: int, pid: int, presence: ProcessPresence | None = None) -> list[Sample]:

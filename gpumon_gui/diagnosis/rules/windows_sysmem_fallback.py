@@ -11,10 +11,9 @@ from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.out_of_memory import first_numbers, written
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
+from gpumon_gui.diagnosis.spilling import FULL_SHARE
 
-#: Windows begins to move memory out before the last byte is taken; shared memory that is used beside a card that is not
-#: full is a program's own (staging and pinned buffers).
-_FULL_SHARE = 0.93
+#: Windows itself keeps tens of MB there.
 _GROWN_BYTES = 128 << 20
 #: So much lies there only when it did not fit: pinned buffers of training are smaller.
 _MUCH_BYTES = 1 << 30
@@ -56,7 +55,7 @@ def _watch(view: View) -> Outcome:
     if not windows or full is None or total is None:
         return Lacks(("os.family",)) if not windows else Lacks(("job.memory.devices",))
     grows = grown >= _GROWN_BYTES
-    if full < _FULL_SHARE or not (grows or shared >= max(_MUCH_BYTES, _MUCH_SHARE * total)):
+    if full < FULL_SHARE or not (grows or shared >= max(_MUCH_BYTES, _MUCH_SHARE * total)):
         return CLEAR
     values = {"gpu": worst.label, "shared": memory(shared), "grown": memory(max(grown, 0.0))}
     power = worst.number("power_share")

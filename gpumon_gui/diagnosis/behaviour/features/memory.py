@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from gpumon_gui.core.model import DeviceKind
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import known, mean, middle
 from gpumon_gui.diagnosis.behaviour.trends import binned, last, slope, trend
 from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, ProcessTrack, Series, Window
 from gpumon_gui.diagnosis.behaviour.work import Work, per_process, work_of
+from gpumon_gui.diagnosis.spilling import may_spill
 
 _MIB: Final = float(1 << 20)
 #: A program that has set itself up holds about what it holds at work.
@@ -61,8 +61,8 @@ def of_job(scene: Scene) -> Mapping[str, Any]:
     Kendall's), ``full_in_s``; ``constant``: changed by less than 1 % (since the step that made most of it);
     ``first_step_share``: how much of today's level came in one step between two samples, where the start was seen;
     ``dedicated_share``, ``shared_bytes``, ``shared_growth_bytes``, ``shared_source`` of memory that is the computer's,
-    ``power_share``. ``settled_s``: since when the job holds most of what it holds now, where that was seen. Values are
-    of the steady part, ``used_bytes`` and ``free_bytes`` of its end.
+    ``power_share``, of cards whose memory may spill. ``settled_s``: since when the job holds most of what it holds now,
+    where that was seen. Values are of the steady part, ``used_bytes`` and ``free_bytes`` of its end.
     """
     if scene.job is None:
         return {}
@@ -308,7 +308,7 @@ def _start(scene: Scene, key: Any) -> dict[str, Any]:
 
 def _shared(scene: Scene, track: DeviceTrack, total: float | None) -> dict[str, Any]:
     assert scene.job is not None
-    if track.info.kind is DeviceKind.INTEGRATED:  # all it has is the computer's, by design
+    if not may_spill(track.info):
         return {}
     own = per_process(scene.job, track.info.key, "process_shared_bytes")
     series = own if own is not None else track.series.get("shared_used_bytes")
