@@ -304,6 +304,34 @@ def test_of_the_processor_the_best_of_several_runs_counts(monkeypatch: pytest.Mo
     assert len(slow.runs) - count == 6 + script.MOST_RUNS  # bounded
 
 
+@pytest.mark.parametrize(
+    ("later", "share"),
+    [
+        ((8.0, 2.0, 3.0), 0.2),
+        ((8.0, 2.0, 0.0), 0.0),  # its own threads waited for each other
+        ((0.0, 0.0, 9.0), 0.0),
+        ((8.0, -1.0, 3.0), 0.0),  # a thread ended, and what it had waited is gone
+        (None, 0.0),
+    ],
+)
+def test_what_others_had_of_the_processor(
+    later: tuple[float, float, float] | None, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(script.Lost, "_now", staticmethod(lambda: (0.0, 0.0, 0.0)))
+    lost = script.Lost()
+    monkeypatch.setattr(script.Lost, "_now", staticmethod(lambda: later))
+    assert lost.share() == pytest.approx(share)
+
+
+@pytest.mark.skipif(
+    sys.platform != "win32" and not Path("/proc/self/schedstat").exists(), reason="nothing counts the waiting here"
+)
+def test_this_system_tells_what_others_had_of_the_processor() -> None:
+    used, _waited, others = script.Lost._now()
+    assert used > 0.0
+    assert others > 0.0
+
+
 def test_more_devices_and_phases_than_there_can_be_are_left_out() -> None:
     facts = said()
     device = facts["proof"]["devices"]["0"]

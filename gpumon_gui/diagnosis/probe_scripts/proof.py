@@ -721,14 +721,15 @@ def measured(backend: Backend, precision: str, place: Optional[int], limit: int,
     left = backend.matrix(side, precision, place, SEED)
     right = backend.matrix(side, precision, place, SEED + 1)
     each, group = pace(backend, left, right, place)
-    lost = Lost()
+    is_busy = False
     if place is None:
+        lost = Lost()
         times = whole(min(seconds / RUNS / each, 2000), group)
         runs = []  # type: List[float]
         while len(runs) < RUNS or (len(runs) < MOST_RUNS and lost.share() > WAITED):
             now, result = timed(backend, left, right, place, times, group)
             runs.append(now)
-        took = min(runs)
+        took, is_busy = min(runs), lost.share() > WAITED
     else:
         times = whole(min(seconds / each, 2000), group)
         took, result = timed(backend, left, right, place, times, group)
@@ -742,13 +743,13 @@ def measured(backend: Backend, precision: str, place: Optional[int], limit: int,
         "seconds": round(took, 6),
         "products": times,
         "group": group,
-        "busy": place is None and lost.share() > WAITED,
+        "busy": is_busy,
         "where": backend.where(result),
     }
 
 
 class Lost:
-    """The share of the time since then in which this process wanted a core that others had."""
+    """The share of the time since it was made in which this process wanted a core that others had."""
 
     def __init__(self) -> None:
         self._since = attempt(self._now)
