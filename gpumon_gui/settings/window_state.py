@@ -43,7 +43,7 @@ class WindowState:
 
 
 def load(folder: Path) -> WindowState:
-    """What the file of a folder says; the usual where there is none or it cannot be read. Never raises."""
+    """What the file of a folder says; the usual for what it does not say, or if it cannot be read. Never raises."""
     file = folder / NAME
     try:
         raw = json.loads(read_start(file, MOST_BYTES))
@@ -53,7 +53,7 @@ def load(folder: Path) -> WindowState:
         return WindowState(**{name: _decoded(kind, raw[name]) for name, kind in _KINDS.items() if name in raw})
     except FileNotFoundError:
         return WindowState()
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+    except (OSError, ValueError, TypeError, RecursionError) as error:
         _log.warning("%s cannot be read, the window begins as at first: %s: %s", file, type(error).__name__, error)
         return WindowState()
 

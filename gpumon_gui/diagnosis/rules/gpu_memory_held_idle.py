@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gpumon_gui.core.formatters import cores as written
-from gpumon_gui.core.formatters import memory, share
+from gpumon_gui.core.formatters import cores, memory, share
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, tuning
 from gpumon_gui.diagnosis.behaviour.parts import parts
@@ -36,14 +35,14 @@ def _watch(view: View) -> Outcome:
     ]
     busy = view.number("job.memory.gpu_busy_high")
     seconds = view.number("job.memory.seconds") or 0.0
-    cores = view.number("job.memory.cpu_cores")
+    in_use = view.number("job.memory.cpu_cores")
     # No kernel starts without a CPU: where it is not counted whose work a GPU does, a sleeping program does none.
-    asleep = view.flag("job.memory.others_work") is True and cores is not None and cores <= _ASLEEP_CORES
+    asleep = view.flag("job.memory.others_work") is True and in_use is not None and in_use <= _ASLEEP_CORES
     if busy is None and not asleep:
         return Lacks(("job.memory.gpu_busy_high",))
     if not held or (busy or 0.0) > _IDLE_BUSY:
         return CLEAR
-    if (cores or 0.0) > _IDLE_CORES or (view.number("job.memory.read_bytes_per_s") or 0.0) > _IDLE_READS:
+    if (in_use or 0.0) > _IDLE_CORES or (view.number("job.memory.read_bytes_per_s") or 0.0) > _IDLE_READS:
         return CLEAR
     if any(part.text("growth") in ("loading", "steady", "slowing") for part in held):
         return CLEAR  # it is being filled
@@ -65,11 +64,11 @@ def _watch(view: View) -> Outcome:
             if total
             else told(AMOUNT, amount=memory(size)),
             told(N_("GPU busy {share}"), share=share(busy)) if busy is not None else None,
-            told(N_("CPU {cores} cores"), cores=written(cores)) if cores is not None else None,
+            told(N_("CPU {cores} cores"), cores=cores(in_use)) if in_use is not None else None,
         ),
     )
-    sure = busy is not None and cores is not None and seconds >= _SURE_S
-    title = _CPU_UNKNOWN if cores is None else None
+    sure = busy is not None and in_use is not None and seconds >= _SURE_S
+    title = _CPU_UNKNOWN if in_use is None else None
     return Hit(Confidence.HIGH if sure else Confidence.MEDIUM, evidence, values, title=title)
 
 
