@@ -231,6 +231,18 @@ def test_a_border_that_is_moved_stays_and_the_last_column_ends_with_the_table(pa
     assert header.length() == page.table.viewport().width()
 
 
+def test_the_last_border_stays_where_the_table_ends(page: ProcessesPage) -> None:
+    page.resize(1400, 600)
+    header = page.table.horizontalHeader()
+    shown, last = shown_columns(page), Col(header.logicalIndex(max(map(header.visualIndex, shown_columns(page)))))
+    for width in (40, 900):
+        page.table.setColumnWidth(last, width)
+        assert header.length() == page.table.viewport().width()
+    page.resize(1390, 600)
+    assert shown_columns(page) == shown  # none gave way to it
+    assert header.length() == page.table.viewport().width()
+
+
 def test_what_may_be_cut_is_in_the_tool_tip(page: ProcessesPage, show: Callable[..., None]) -> None:
     show(replace(TRAINING, user="a rather long name", environment="ml"))
     for column, text in ((Col.ENGINE, "GPU 0"), (Col.USER, "a rather long name"), (Col.ENVIRONMENT, "ml")):

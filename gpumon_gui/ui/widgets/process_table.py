@@ -99,7 +99,7 @@ class _Header(QHeaderView):
     def least(self, logical: int) -> int:
         """The width that a column cannot do without."""
         column = COLUMNS[Col(logical)]
-        return self._width(logical, column.least or column.sample, 0)
+        return max(self.minimumSectionSize(), self._width(logical, column.least or column.sample, 0))
 
     def _width(self, logical: int, sample: str, air: int) -> int:
         label = QFontMetrics(self._theme.font(Text.CAPTION)).horizontalAdvance(_(COLUMNS[Col(logical)].header)) + air
@@ -406,14 +406,15 @@ class ProcessTable(QTableView):
         """The user moved a border; the last column ends where the table does."""
         if self._is_fitting or not width:
             return
-        column = Col(logical)
-        self._usual[column] = width
         header = self._header()
         order = (Col(header.logicalIndex(visual)) for visual in range(header.count()))
         shown = [one for one in order if not header.isSectionHidden(one)]
-        if shown[-1] is not column and self._room is not None:
+        column, last = Col(logical), shown[-1]
+        if column is not last or self._room is None:
+            self._usual[column] = width
+        if self._room is not None:
             others = sum(header.sectionSize(one) for one in shown[:-1])
-            self._apply({shown[-1]: max(header.least(shown[-1]), self._room - others)}, shown)
+            self._apply({last: max(header.least(last), self._room - others)}, shown)
 
     def _header(self) -> _Header:
         header = self.horizontalHeader()
