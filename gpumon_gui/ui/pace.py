@@ -10,15 +10,15 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand
 from gpumon_gui.ui.origin import Origin
 from gpumon_gui.ui.pages.table import PAGES, PageEntry
+from gpumon_gui.ui.update_speeds import SPEEDS
 from gpumon_gui.ui.wanted_readings import WantedReadings
-from gpumon_gui.ui.window_menus import SPEEDS
 
 
 class Pace(QObject):
     """Asks the origin for what is wanted, whenever that changes. Lives in the GUI thread.
 
     Signals:
-        speed_changed(str): another update speed, by its name in ``window_menus.SPEEDS``.
+        speed_changed(str): another update speed, by its name in ``update_speeds.SPEEDS``.
     """
 
     speed_changed = Signal(str)
@@ -46,7 +46,7 @@ class Pace(QObject):
         return self._feed.status.state is FeedState.PAUSED or self._speed == "paused"
 
     def set_speed(self, name: str) -> None:
-        """Choose an update speed by its name in ``window_menus.SPEEDS``."""
+        """Choose an update speed by its name in ``update_speeds.SPEEDS``."""
         if name == self._speed:
             return
         was_paused = self._speed == "paused"

@@ -12,14 +12,8 @@ from PySide6.QtWidgets import QMenu, QWidget
 from gpumon_gui.core import messages
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.ui.theme import Scheme
+from gpumon_gui.ui.update_speeds import SPEEDS
 
-#: Update speeds of Task Manager: seconds between two samples, None when paused.
-SPEEDS: tuple[tuple[str, str, float | None], ...] = (
-    ("high", N_("High"), 0.5),
-    ("normal", N_("Normal"), 1.0),
-    ("low", N_("Low"), 4.0),
-    ("paused", N_("Paused"), None),
-)
 SCHEMES: tuple[tuple[Scheme, str], ...] = (
     (Scheme.SYSTEM, N_("As the system")),
     (Scheme.LIGHT, N_("Light")),

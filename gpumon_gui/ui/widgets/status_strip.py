@@ -18,8 +18,8 @@ from gpumon_gui.core.values import number
 from gpumon_gui.telemetry.provenance import source_name
 from gpumon_gui.ui import formatters
 from gpumon_gui.ui.theme import L, S, Text, Theme
+from gpumon_gui.ui.update_speeds import SPEEDS
 from gpumon_gui.ui.widgets.text import FixedLabel
-from gpumon_gui.ui.window_menus import SPEEDS
 
 DOT = 9
 #: Shorter than this a measurement of the window's own processor time is noise.

@@ -41,7 +41,6 @@ class FixedLabel(QWidget):
         self._text = self._short = ""
         self._shown = ""
         self._tip = ""
-        self._role = role
         self._sample = sample
         self.setFont(theme.font(role))
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
