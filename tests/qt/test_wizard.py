@@ -646,6 +646,7 @@ def test_dropped_files_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     desk.until(lambda: box.is_sorted)
     assert box.given.log == log
     assert box.given.scripts == (script,)
+    QApplication.processEvents()  # a layout shows new rows with its next event
     box.add_button.setFocus()
     names = []
     for _turn in range(3):

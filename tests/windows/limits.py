@@ -24,6 +24,7 @@ WINDOWS: dict[str, str] = {
     "tests/unit/test_nvml_source.py::test_suspended_cards_without_a_driver_do_not_hide_that": _KERNEL_FILES,
     "tests/unit/test_nvml_source.py::test_in_a_container_the_cards_of_others_neither_show_up": _KERNEL_FILES,
     "tests/unit/test_nvml_source.py::test_a_new_card_on_the_bus_is_taken_up": _KERNEL_FILES,
+    "tests/unit/test_nvml_source.py::test_a_card_put_in_the_place_of_another": _KERNEL_FILES,
     "tests/unit/test_nvml_source.py::test_a_sleeping_card_beside_a_busy_one_is_not_touched": _KERNEL_FILES,
     "tests/unit/test_nvml_source.py::test_a_card_that_could_sleep_is_let_go_unless": _KERNEL_FILES,
     "tests/unit/test_nvml_source.py::test_a_sleeping_card_is_woken_for_who_wants_it": _KERNEL_FILES,
