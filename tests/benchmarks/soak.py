@@ -1,28 +1,32 @@
 """Knows: whether the running window grows. Must not know: how it is built.
 
 ``python -m tests.benchmarks.soak [--minutes 10]`` on a display (where there is none, in front of it ``xvfb-run -a -s
-"-screen 0 1920x1200x24"``). The real window with the real sampler process and a scripted machine goes through its
-pages, languages and themes, is hidden and shown, again and again; every half minute memory (PSS), Python objects,
-threads, timers and open files of both processes are counted. The first fifth is warm-up. Ends with 1 when something
-grows: memory by more than 4 MB between the first and the last third, or any count at all.
+"-screen 0 1920x1200x24"``). The real window with the real sampler process, a scripted machine and a history of its own
+goes through its pages, languages and themes, opens and leaves the wizard, watches a program and lets go of it, shows
+and hides the mini monitor, is hidden and shown, again and again. At the end of each round own memory (what is shared
+moves with other programs), Python objects, threads, timers and open files of both processes are counted. The first
+fifth is warm-up. Ends with 1 when something grows: memory by more than 4 MB between the first and the last third, or
+any count at all.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
+from collections import Counter
 from typing import Any
 
 import psutil
 
-SCENARIO = "two-gpus-training"
+SCENARIO = "one-gpu-training"
 _STEP_S = 1.5
-_COUNT_EVERY_S = 30.0
 _MOST_MB = 4.0
 #: Counts move by this much between two looks at a healthy program (a list of three more alerts).
 _SLACK = {
@@ -45,50 +49,68 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.child:
         return child(arguments.scenario)
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tests.benchmarks.soak", "--child", "--scenario", arguments.scenario],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "XDG_CONFIG_HOME": "/tmp/gpumon-soak", "XDG_DATA_HOME": "/tmp/gpumon-soak"},
-    )
-    counts = drive(process, arguments.minutes * 60)
-    ask(process, "quit")
-    code = process.wait(timeout=30)
+    with tempfile.TemporaryDirectory(prefix="gpumon-soak-") as place:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.benchmarks.soak", "--child", "--scenario", arguments.scenario],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "XDG_CONFIG_HOME": place, "XDG_DATA_HOME": place, "XDG_STATE_HOME": place},
+        )
+        counts, kinds = drive(process, arguments.minutes * 60)
+        ask(process, "quit")
+        code = process.wait(timeout=30)
     print(f"exit code {code}")
-    return max(code, judge(counts))
+    grown = judge(counts)
+    if grown:
+        more = {name: count - kinds[0].get(name, 0) for name, count in kinds[1].items()}
+        print("more of", {name: count for name, count in more.items() if count > 0})
+    return max(code, grown)
 
 
-def drive(process: subprocess.Popen[str], seconds: float) -> list[dict[str, float]]:
-    """Walk through everything until the time is over; the counts."""
+_Kinds = dict[str, int]
+
+
+def drive(process: subprocess.Popen[str], seconds: float) -> tuple[list[dict[str, float]], tuple[_Kinds, _Kinds]]:
+    """Walk through everything until the time is over; the counts, and the kinds of Qt objects after the warm-up and
+    at the end."""
     pages: list[str] = ask(process, "pages")["pages"]
     walk = [f"page {page}" for page in pages]
     walk += [
         "language zh_CN",
         *walk,
+        "mini",
+        "wizard",
         "language en",
+        "leave wizard",
+        "mini",
+        "watch",
         "scheme dark",
         *walk,
         "scheme light",
-        "hide",
+        "page performance",
         "wait",
+        "unwatch",
+        "hide",
+        "mini",
+        "wait",
+        "mini",
         "wait",
         "show",
     ]
     begin = time.monotonic()
-    counted = begin
     counts: list[dict[str, float]] = []
-    step = 0
+    kinds: _Kinds = {}
     while time.monotonic() - begin < seconds:
-        ask(process, walk[step % len(walk)])
-        step += 1
-        time.sleep(_STEP_S)
-        if time.monotonic() - counted >= _COUNT_EVERY_S:
-            counted = time.monotonic()
-            found = {**ask(process, "count"), **outside(process.pid), "minute": (counted - begin) / 60}
-            counts.append(found)
-            print("  ".join(f"{name} {value:.1f}" for name, value in found.items()), flush=True)
-    return counts
+        for word in walk:
+            ask(process, word)
+            time.sleep(_STEP_S)
+        found = {**ask(process, "count"), **outside(process.pid), "minute": (time.monotonic() - begin) / 60}
+        counts.append(found)
+        print("  ".join(f"{name} {value:.1f}" for name, value in found.items()), flush=True)
+        if not kinds and time.monotonic() - begin > seconds / 5:
+            kinds = ask(process, "kinds")
+    return counts, (kinds, ask(process, "kinds"))
 
 
 def ask(process: subprocess.Popen[str], word: str) -> dict[str, Any]:
@@ -109,8 +131,8 @@ def outside(pid: int) -> dict[str, float]:
     window = psutil.Process(pid)
     sampler = window.children(recursive=True)
     return {
-        "pss_mb": window.memory_full_info().pss / 1e6,
-        "sampler_pss_mb": sum(one.memory_full_info().pss for one in sampler) / 1e6,
+        "memory_mb": window.memory_full_info().uss / 1e6,
+        "sampler_memory_mb": sum(one.memory_full_info().uss for one in sampler) / 1e6,
         "threads": window.num_threads(),
         "files": window.num_fds(),
         "sampler_threads": sum(one.num_threads() for one in sampler),
@@ -144,14 +166,18 @@ def child(scenario: str) -> int:
     import gc
 
     from PySide6.QtCore import QObject, QSocketNotifier, QTimer
-    from PySide6.QtWidgets import QApplication, QWidget
+    from PySide6.QtWidgets import QApplication
 
     from gpumon_gui.app import composition
     from gpumon_gui.app.arguments import parse
+    from gpumon_gui.bridge.watching import Program, can_be_watched
     from gpumon_gui.ui.theme import Scheme
 
     class Told(QObject):
         window: Any = None
+        desktop: Any = None
+        watches: Any = None
+        feed: Any = None
 
         def asked(self) -> None:
             word, _space, rest = sys.stdin.readline().strip().partition(" ")
@@ -168,8 +194,23 @@ def child(scenario: str) -> int:
                 self.window.hide()
             elif word == "show":
                 self.window.show()
+            elif word == "wizard":
+                self.window.show_page("diagnostics")
+                self.window.pages["diagnostics"].run()
+            elif word == "leave":
+                self.window.pages["diagnostics"].show_overview()
+            elif word == "mini":
+                self.desktop.mini.toggle()
+            elif word == "watch":
+                sample = self.feed.latest
+                self.watches.watch(next(Program.of(one) for one in sample.processes if can_be_watched(one)))
+            elif word == "unwatch":
+                for one in self.watches.watching.watched:
+                    self.watches.watching.stop(one.program)
             elif word == "count":
                 answer = self.count()
+            elif word == "kinds":
+                answer = Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, QObject))
             print(json.dumps(answer), flush=True)
             if word in ("quit", ""):
                 self.window.quit()
@@ -186,20 +227,30 @@ def child(scenario: str) -> int:
             }
 
     told = Told()
-    parts: Any = composition
-    made, started = parts.MainWindow, parts.make_live_origin
     notifier: list[QSocketNotifier] = []
+    parts: Any = composition
+    started, kept = parts.make_live_origin, parts.Keeping
 
-    def make(*rest: object, **options: object) -> QWidget:
-        told.window = made(*rest, **options)
-        return told.window  # type: ignore[no-any-return]
+    def noted(name: str, made: Any) -> None:
+        def make(*rest: object, **options: object) -> Any:
+            setattr(told, name, made(*rest, **options))
+            return getattr(told, name)
 
-    def origin(*rest: object) -> object:
+        setattr(parts, made.__name__, make)
+
+    def origin(scenario: str, feed: Any, *rest: object) -> object:
+        told.feed = feed
         notifier.append(QSocketNotifier(sys.stdin.fileno(), QSocketNotifier.Type.Read))
         notifier[0].activated.connect(told.asked)
-        return started(*rest)
+        return started(scenario, feed, *rest)
 
-    parts.MainWindow, parts.make_live_origin = make, origin
+    for name, made in (("window", parts.MainWindow), ("desktop", parts.Desktop), ("watches", parts.Watches)):
+        noted(name, made)
+    parts.make_live_origin = origin
+    # A scripted machine has no history otherwise.
+    parts.Keeping = lambda window, feed, settings, arguments: kept(
+        window, feed, settings, dataclasses.replace(arguments, scenario=None)
+    )
     return composition.run_window(parse(["--scenario", scenario]))
 
 
