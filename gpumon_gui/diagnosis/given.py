@@ -132,16 +132,15 @@ def attached(document: Document, more: Document, environment: str | None) -> Doc
     environments = [dict(facts) for facts in document.facts.get("environments", ())]
     signals = [list(own) for own in document.own_signals]
     signals += [[] for _each in range(len(environments) - len(signals))]
-    index = None if is_of_another(found) else _place(environments, environment)
+    is_foreign = is_of_another(found)
+    index = None if is_foreign else _place(environments, environment)
     if index is None:
         index = len(environments)
         environments.append({})
         signals.append([])
     own = {key: value for key, value in more.facts.items() if key != "environments"}
     kept = {
-        key: value
-        for key, value in own.items()
-        if key in ENVIRONMENT_KEYS or key not in document.facts or is_of_another(found)
+        key: value for key, value in own.items() if key in ENVIRONMENT_KEYS or key not in document.facts or is_foreign
     }
     environments[index] = merged(environments[index], kept)
     signals[index] += more.signals

@@ -123,6 +123,9 @@ OUT_OF_MEMORY = (
 STATED = "Including non-PyTorch memory, this process has 22.50 GiB memory in use. "
 NO_GPU: dict[str, Any] = {"os": {"family": "linux"}, "gpus": [], "driver": {}}
 RTX = {"vendor": "nvidia", "name": "NVIDIA GeForce RTX 4090", "memory_total_bytes": 24564 << 20}
+SMALL_RTX = {**RTX, "memory_total_bytes": 8 << 30}
+RADEON = {"vendor": "amd", "name": "AMD Radeon RX 7900 XTX", "memory_total_bytes": 24 << 30}
+INTEL = {"vendor": "intel", "name": "Intel Arc Graphics"}
 ONE_GPU: dict[str, Any] = {
     "os": {"family": "linux"},
     "gpus": [RTX],
@@ -138,13 +141,17 @@ WINDOWS_FILE = r"C:\Users\ada\env\Lib\site-packages\torch\nn.py"
         (NO_GPU, OUT_OF_MEMORY.format(process=STATED), ["gpu_memory"]),
         (ONE_GPU, OUT_OF_MEMORY.format(process=STATED), []),
         (
-            {**ONE_GPU, "gpus": [{**RTX, "memory_total_bytes": 8 << 30}]},
+            {**ONE_GPU, "gpus": [SMALL_RTX]},
             OUT_OF_MEMORY.format(process=""),
             ["gpu_memory"],
         ),
         ({**ONE_GPU, "gpus": [{**RTX, "mig_mode": "Enabled"}]}, OUT_OF_MEMORY.format(process=""), []),
         ({**NO_GPU, "os": {"family": "linux", "container": "docker"}}, OUT_OF_MEMORY.format(process=""), []),
         ({**NO_GPU, "driver": {"version": "580.1"}}, OUT_OF_MEMORY.format(process=""), []),  # a lost card
+        ({**NO_GPU, "gpus": [RADEON]}, OUT_OF_MEMORY.format(process="").replace("CUDA", "HIP"), []),
+        ({**ONE_GPU, "gpus": [SMALL_RTX, RADEON]}, OUT_OF_MEMORY.format(process="").replace("CUDA", "HIP"), []),
+        ({**ONE_GPU, "gpus": [SMALL_RTX, INTEL]}, OUT_OF_MEMORY.format(process=""), ["gpu_memory"]),
+        ({**NO_GPU, "gpus": [INTEL]}, OUT_OF_MEMORY.format(process=""), []),  # of a size that nobody knows
         (NO_GPU, "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-7e6d3ba2-7a55-4a2e-a9b3-0a0c0b0d0e0f)\n", ["gpu"]),
         (ONE_GPU, "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-7e6d3ba2-7a55-4a2e-a9b3-0a0c0b0d0e0f)\n", ["gpu"]),
         (ONE_GPU, "GPU 0: NVIDIA GeForce RTX 4090 (UUID: GPU-7e6d3ba2-7a55-4a2e-a9b3-0a0c0b0d0e0f)\n", []),
@@ -156,6 +163,13 @@ WINDOWS_FILE = r"C:\Users\ada\env\Lib\site-packages\torch\nn.py"
 def test_a_log_of_another_machine_is_told_from_one_of_this(here: dict[str, Any], log: str, what: list[str]) -> None:
     document = attached(Document({**here, "environments": []}), combined(Given(log_text=log)), None)
     assert [one["what"] for one in document.facts["given"].get("elsewhere", ())] == what
+
+
+def test_what_is_here_instead_is_said_of_any_maker() -> None:
+    log = combined(Given(log_text="GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-7e6d3ba2-7a55-4a2e-a9b3-0a0c0b0d0e0f)\n"))
+    document = attached(Document({**NO_GPU, "gpus": [RADEON], "environments": []}), log, None)
+    (difference,) = document.facts["given"]["elsewhere"]
+    assert (difference["there"], difference["here"]) == ("NVIDIA A100-SXM4-40GB", "AMD Radeon RX 7900 XTX")
 
 
 def _told(document: Document) -> str:

@@ -46,27 +46,30 @@ def _system(here: Mapping[str, Any], log: Mapping[str, Any]) -> dict[str, str] |
 def _gpus(here: Mapping[str, Any], log: Document) -> dict[str, str] | None:
     if "gpus" not in here:
         return None
-    own = [gpu for gpu in _list(here, "gpus") if vendor(gpu) in ("nvidia", None)]
+    every = _list(here, "gpus")
+    own = [gpu for gpu in every if vendor(gpu) in ("nvidia", None)]
     driver = _section(here, "driver")
     if own and driver.get("nvidia_smi_works") is not True:
         return None
     if not own and (driver.get("version") or driver.get("kernel_module_loaded") is True or _shows_less(here)):
         return None  # traces of a card that was lost, or only a part of a machine
-    names = [str(gpu["name"]) for gpu in own if gpu.get("name")]
-    named = [str(gpu["name"]) for gpu in _list(log.facts, "gpus") if gpu.get("name") and vendor(gpu) == "nvidia"]
+    names = _names(own)
+    named = _names([gpu for gpu in _list(log.facts, "gpus") if vendor(gpu) == "nvidia"])
     if named and not any(_is_same(name, other) for name in names for other in named):
-        return {"what": "gpu", "there": _joined(named), "here": _joined(names)}
-    return _memory(own, log)
+        return {"what": "gpu", "there": _joined(named), "here": _joined(names or _names(every))}
+    return _memory(own or every, every, log)
 
 
-def _memory(own: Sequence[Mapping[str, Any]], log: Document) -> dict[str, str] | None:
-    """The card's size in an out-of-memory message."""
+def _memory(
+    own: Sequence[Mapping[str, Any]], every: Sequence[Mapping[str, Any]], log: Document
+) -> dict[str, str] | None:
+    """The card's size in an out-of-memory message, which may be of any maker's: PyTorch says the same of AMD's and
+    Intel's. ``own`` must be known."""
     if any(gpu.get("mig_mode") not in (None, "Disabled", "disabled", "N/A") or gpu.get("vgpu") for gpu in own):
         return None
-    sizes = [gpu.get("memory_total_bytes") for gpu in own]
-    known = [float(size) for size in sizes if isinstance(size, int | float)]
+    known = _sizes(every)
     told = [numbers.total for signal in log.signals if (numbers := numbers_of(signal)) is not None]
-    if len(known) < len(sizes) or not told:
+    if len(_sizes(own)) < len(own) or not told:
         return None
     if any(abs(size - total) <= _SAME_SIZE * size for size in known for total in told):
         return None
@@ -89,6 +92,15 @@ def _is_same(name: str, other: str) -> bool:
     """One of them may be cut short, or be a chip's with the product's name in it."""
     left, right = (_NOT_NAME.sub("", each).lower() for each in (name, other))
     return not left or not right or left in right or right in left
+
+
+def _names(gpus: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [str(gpu["name"]) for gpu in gpus if gpu.get("name")]
+
+
+def _sizes(gpus: Sequence[Mapping[str, Any]]) -> list[float]:
+    sizes = [gpu.get("memory_total_bytes") for gpu in gpus]
+    return [float(size) for size in sizes if isinstance(size, int | float)]
 
 
 def _joined(names: Sequence[str]) -> str:
