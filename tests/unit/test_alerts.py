@@ -173,6 +173,12 @@ def test_a_program_or_its_memory_that_is_missed_for_a_moment_is_idle_all_the_sam
     assert kinds(missed) == ["held_idle"]
 
 
+def test_what_was_not_seen_for_long_is_not_counted_as_idle() -> None:
+    samples = story([DESKTOP], [IDLE], [IDLE_ONE], seconds=700, hz=0.5)
+    blind = without(samples, "process_memory_bytes")
+    assert kinds([*samples[:150], *blind[150:160], *samples[160:]]) == []
+
+
 def test_another_program_of_the_same_number_is_told_of_too() -> None:
     samples = story([DESKTOP], [IDLE], [IDLE_ONE], seconds=1400, hz=0.5)
     later = [

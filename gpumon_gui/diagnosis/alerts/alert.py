@@ -18,7 +18,7 @@ from gpumon_gui.core.model import DeviceKey, Sample
 
 #: The kind of alert that a verdict of a watch is: no sample alone tells it.
 VERDICT: Final = "verdict"
-#: A process that is missing for so long has ended: a slow sweep may lose one for a moment.
+#: What is not seen for so long is over (a process has ended): a slow sweep may lose it for a moment.
 GONE_S: Final = 5.0
 
 

@@ -27,6 +27,8 @@ _Identity = tuple[int, float | None]
 
 @dataclass(slots=True)
 class _Idle:
+    """Since when a process is idle, and when that was seen last."""
+
     since_s: float
     seen_s: float
 
@@ -44,9 +46,6 @@ class HeldIdle:
         for process in sample.processes:
             identity = (process.pid, process.started_utc_s)
             subject = f"pid {process.pid}"
-            known = self._idle.get(identity)
-            if known is not None:
-                known.seen_s = now_s
             held = _held(process, sample) if process.presence is ProcessPresence.RUNNING else 0.0
             is_idle = _is_idle(process, sample)
             if held is None or (held and is_idle is None):
@@ -56,7 +55,7 @@ class HeldIdle:
                     yield Sign(subject, State.OVER)
                 continue
             idle = self._idle.setdefault(identity, _Idle(now_s, now_s))
-            idle_s = now_s - idle.since_s
+            idle.seen_s, idle_s = now_s, now_s - idle.since_s
             if idle_s >= limits.held_idle_s:
                 values = {
                     "program": process.name or "?",
@@ -65,10 +64,10 @@ class HeldIdle:
                     "time": Figure(duration, idle_s),
                 }
                 yield Sign(subject, State.HOLDS, values, process.uses[0].device, process.pid, idle_s)
-        gone = [identity for identity, idle in self._idle.items() if now_s - idle.seen_s >= GONE_S]
-        for identity in gone:
+        unseen = [identity for identity, idle in self._idle.items() if now_s - idle.seen_s >= GONE_S]
+        for identity in unseen:
             del self._idle[identity]
-            yield Sign(f"pid {identity[0]}", State.OVER)  # the next program of that number is another
+            yield Sign(f"pid {identity[0]}", State.OVER)  # it may have worked; the next one of that number is another
 
 
 def _held(process: ProcessSample, sample: Sample) -> float | None:
