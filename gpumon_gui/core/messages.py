@@ -40,10 +40,10 @@ def ngettext(one: str, many: str, count: int) -> str:
 
 
 def sentences(*parts: str) -> str:
-    """One sentence behind another, without those that are empty. Behind a Chinese full stop stands no space."""
+    """One sentence behind another, without those that are empty. Behind a Chinese sentence stands no space."""
     joined = ""
     for part in filter(None, parts):
-        joined += part if not joined or joined.endswith("。") else f" {part}"
+        joined += part if not joined or joined.endswith(("。", "！", "？")) else f" {part}"
     return joined
 
 

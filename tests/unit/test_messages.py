@@ -119,5 +119,6 @@ def test_the_catalogues_lie_in_the_checkout() -> None:
 def test_sentences_follow_each_other_as_the_language_writes_them() -> None:
     assert sentences("Asleep.", "", "The greyed values are old.") == "Asleep. The greyed values are old."
     assert sentences("正在休眠。", "灰色数值已旧。") == "正在休眠。灰色数值已旧。"
+    assert sentences("仍在运行？", "已结束。") == "仍在运行？已结束。"
     assert sentences("设备丢失 (code)", "灰色数值已旧。") == "设备丢失 (code) 灰色数值已旧。"
     assert sentences("", "") == ""
