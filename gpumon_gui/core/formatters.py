@@ -43,7 +43,7 @@ def share(ratio: float) -> str:
 
 
 def cores(value: float) -> str:
-    """CPU in use, in cores: ``2.9``, ``15.5``; ``0.02``, where a tenth would be nothing."""
+    """CPU in use, in cores: ``2.9``, ``15.5``; ``0.02`` where that is less than a tenth."""
     return f"{value:.2f}" if 0.005 <= value < 0.095 else f"{value:.1f}"
 
 

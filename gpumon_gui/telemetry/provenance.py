@@ -5,7 +5,7 @@ The names are those that the vendors document, so that a reader can look them up
 
 from __future__ import annotations
 
-#: How a source is called in the window. Proper names, not translated.
+#: What a source is called in the window. Proper names, not translated.
 SOURCE_NAMES: dict[str, str] = {
     "nvml": "NVML",
     "pdh": "Windows",
@@ -256,7 +256,7 @@ _ENGINE: dict[str, str] = {
 
 
 def source_name(source: str) -> str:
-    """How a source is called in the window; an unknown one by its own word."""
+    """What a source is called in the window; an unknown one by its own word."""
     return SOURCE_NAMES.get(source, source)
 
 

@@ -38,7 +38,7 @@ class OtherWork:
     def __init__(self) -> None:
         self.from_s = -math.inf
         self._last: Key | None = None
-        self._seen: tuple[Key, Since] | None = None
+        self._seen: tuple[Key | None, Since] | None = None
 
     def look(
         self, window: Window, findings: Sequence[Finding], judged: Callable[[float], Behaviour]
@@ -58,9 +58,8 @@ class OtherWork:
         if other is None or same(findings, other) is not None or not (acts(other) or _is_over(before, last)):
             self._seen = None
             return None
-        found = (other.code, other.subject)
-        if self._seen is None or self._seen[0] != found:
-            self._seen = (found, now)
+        if self._seen is None or self._seen[0] != self._last:
+            self._seen = (self._last, now)
         since = self._seen[1]
         if now.now_s - since.now_s < (CHANGED_S if acts(other) else _GUESSED_S):
             return None

@@ -1,4 +1,4 @@
-"""Knows: how the Python environments of a report are called and listed. Must not know: what was found in them.
+"""Knows: what the Python environments of a report are called. Must not know: what was found in them.
 
 People know theirs by a name; the path says which one is meant. So a name stands wherever one is spoken of, the path
 where two have the same, and both once in the list.

@@ -1,4 +1,4 @@
-"""Knows: how a GPU's engines are called, in the user's language. Must not know: their figures, what they are for.
+"""Knows: what a GPU's engines are called, in the user's language. Must not know: their figures, what they are for.
 
 The words are Task Manager's. What the table does not have stays as the source spells it, with spaces: the set of names
 is open.

@@ -1,4 +1,4 @@
-"""Knows: which processes run Python, and how one is called. Must not know: where it is shown."""
+"""Knows: which processes run Python, and what one is called. Must not know: where it is shown."""
 
 from __future__ import annotations
 
