@@ -472,18 +472,7 @@ class TestDeath:
             world.run(90)
         assert world.last.skip == frozenset()
 
-    def test_of_a_trial_is_only_a_failed_trial(self, world: World) -> None:
-        world.last.enter("nvml")
-        world.until(SamplerState.HUNG, "hung")
-        world.run(1)
-        running = world.last
-        world.on_start = lambda process: process.die(-11)
-        told = world.run(35)
-        assert running.ending == ""
-        assert all(status.state is SamplerState.LIVE for status in statuses(told))
-        assert world.status.code == "skipped-hung"
-
-    @pytest.mark.parametrize("how", ["dies with its first sample", "is of another version"])
+    @pytest.mark.parametrize("how", ["dies", "dies with its first sample", "is of another version"])
     def test_a_trial_that_is_of_no_use_takes_nothing_over(self, world: World, how: str) -> None:
         world.last.enter("nvml")
         world.until(SamplerState.HUNG, "hung")
@@ -493,9 +482,10 @@ class TestDeath:
         def try_again(process: FakeProcess) -> None:
             if how == "is of another version":
                 process.inbox = [Hello("0.0.1", process.pid)]
-            else:
+                return
+            if how == "dies with its first sample":
                 process.inbox.append(Frame(sample(1, world.now_s)))
-                process.die(-11)
+            process.die(-11)
 
         world.on_start = try_again
         told = world.run(35)
