@@ -158,6 +158,13 @@ class World:
                 return (step + 1) * STEP_S
         raise AssertionError(f"{state} {code} never came: {statuses(self.events)}")
 
+    def without_nvml(self) -> FakeProcess:
+        """NVML hangs: the process that goes on without it."""
+        self.last.enter("nvml")
+        self.until(SamplerState.HUNG, "hung")
+        self.run(1)
+        return self.last
+
     @property
     def last(self) -> FakeProcess:
         return self.processes[-1]
@@ -347,10 +354,7 @@ class TestHang:
             assert max(late - early for early, late in pairwise(times)) <= 1.5  # nobody is disturbed by the try
 
     def test_a_source_that_answers_again_takes_over_without_a_gap(self, world: World) -> None:
-        world.last.enter("nvml")
-        world.until(SamplerState.HUNG, "hung")
-        world.run(1)
-        without = world.last
+        without = world.without_nvml()
         told = world.run(32)
         assert world.last is not without
         assert world.last.skip == frozenset()
@@ -474,10 +478,7 @@ class TestDeath:
 
     @pytest.mark.parametrize("how", ["dies", "dies with its first sample", "is of another version"])
     def test_a_trial_that_is_of_no_use_takes_nothing_over(self, world: World, how: str) -> None:
-        world.last.enter("nvml")
-        world.until(SamplerState.HUNG, "hung")
-        world.run(1)
-        running = world.last
+        running = world.without_nvml()
 
         def try_again(process: FakeProcess) -> None:
             if how == "is of another version":
@@ -495,10 +496,7 @@ class TestDeath:
         assert world.status.code == "skipped-hung"
 
     def test_what_hangs_during_a_trial_that_reads_it_too_is_back_with_it(self, world: World) -> None:
-        world.last.enter("nvml")
-        world.until(SamplerState.HUNG, "hung")
-        world.run(1)
-        running = world.last
+        running = world.without_nvml()
         world.on_start = lambda process: process.enter("nvml")
         world.run(31)
         trial = world.last
@@ -513,10 +511,7 @@ class TestDeath:
         assert len(world.processes) == started
 
     def test_while_a_trial_is_under_way_starts_again_without_the_source(self, world: World) -> None:
-        world.last.enter("nvml")
-        world.until(SamplerState.HUNG, "hung")
-        world.run(1)
-        running = world.last
+        running = world.without_nvml()
         world.on_start = lambda process: process.enter("nvml")
         world.run(31)
         assert world.last.skip == frozenset()  # the trial
