@@ -169,6 +169,20 @@ def test_charts_beside_each_other_stand_in_line_in_every_language(page: Performa
         assert len({plot.y() for chart in charts for plot in chart.findChildren(Plot)}) == 1, language
 
 
+def test_the_caption_of_a_chart_is_spoken_in_the_language_of_now(page: PerformancePage, feed: Feed) -> None:
+    said = []
+    for number, language in enumerate(("en", "zh_CN"), start=1):
+        messages.set_language(language)
+        page.retranslate()
+        feed.push(make_sample(number))
+        page.refresh()
+        button = page.engines.buttons[0]
+        said.append((button.text(), button.accessibleName()))
+    assert said[0] == ("GPU-Util (NVML)", "Engine of this chart: GPU-Util (NVML)")
+    assert said[1][0] == said[0][0]  # the name is no word of a language
+    assert said[1][1].startswith("此图表的引擎")
+
+
 def test_the_list_keeps_the_telling_part_of_a_name(page: PerformancePage, feed: Feed) -> None:
     names = ("AMD Navi 31 [Radeon RX 7900 XT/7900 XTX]", "NVIDIA GeForce RTX 4090", "Intel Alder Lake-P GT2 [Iris Xe]")
     feed.push(make_sample(1, gpus=3, inventory=tuple(make_info(n, name=name) for n, name in enumerate(names))))

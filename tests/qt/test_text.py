@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.ui.theme import Theme
 from gpumon_gui.ui.widgets.text import FixedLabel
 
@@ -64,3 +65,21 @@ def test_a_short_form_of_two_letters_is_shown(qtbot: QtBot) -> None:
     label.resize(QFontMetrics(label.font()).horizontalAdvance("L4") + 1, 20)
     label.set_text("NVIDIA L4", "L4")
     assert label.line() == "L4"
+
+
+def test_the_letters_of_another_language_have_room(qtbot: QtBot) -> None:
+    translation, page = Translation(), QWidget()
+    qtbot.addWidget(page)
+    label = FixedLabel(Theme(), parent=page)
+    column = QVBoxLayout(page)
+    column.addWidget(label)
+    column.addStretch(1)
+    page.resize(300, 200)
+    page.show()
+    heights = []
+    for language in ("en", "zh_CN", "en"):
+        translation.set_language(language)
+        qtbot.waitUntil(lambda: label.height() == label.sizeHint().height(), timeout=5000)
+        heights.append(label.height())
+    assert heights[0] == heights[2]
+    translation.deleteLater()

@@ -63,9 +63,10 @@ class CaptionButton(QToolButton):
         self._choices = choices
         self._current = current
         name = next((name for series, name, _start in choices if series == current), "—")
-        if name != self.text():
+        said = _("Engine of this chart: {name}").format(name=name)
+        if said != self.accessibleName():  # a name may be the same in another language
             self.setText(name)
-            self.setAccessibleName(_("Engine of this chart: {name}").format(name=name))
+            self.setAccessibleName(said)
 
     def sizeHint(self) -> QSize:
         """As high as a caption; as wide as there is room."""

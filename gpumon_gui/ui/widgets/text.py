@@ -118,6 +118,12 @@ class FixedLabel(QWidget):
         """Cut or not cut."""
         self._set_tip()
 
+    def changeEvent(self, event: QEvent) -> None:
+        """The letters of another language may be higher."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LanguageChange:
+            self.updateGeometry()
+
     def _set_tip(self) -> None:
         cut = QFontMetrics(self.font()).horizontalAdvance(self._text) > self.width()
         lines = ([self._text] if cut else []) + ([self._tip] if self._tip else [])
