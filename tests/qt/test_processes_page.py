@@ -231,6 +231,22 @@ def test_a_border_that_is_moved_stays_and_the_last_column_ends_with_the_table(pa
     assert header.length() == page.table.viewport().width()
 
 
+def test_columns_are_as_wide_as_the_words_of_the_language_or_as_the_user_made_them(page: ProcessesPage) -> None:
+    def widths() -> dict[Col, int]:
+        return {column: page.table.columnWidth(column) for column in shown_columns(page)}
+
+    page.resize(1400, 600)
+    english = widths()
+    messages.set_language("zh_CN")
+    page.retranslate()
+    assert widths()[Col.MEMORY] < english[Col.MEMORY]
+    page.table.setColumnWidth(Col.NAME, 180)
+    messages.set_language("en")
+    page.retranslate()
+    last = Col.USER  # it takes what is left
+    assert {**widths(), last: 0} == {**english, Col.NAME: 180, last: 0}
+
+
 def test_the_last_border_stays_where_the_table_ends(page: ProcessesPage) -> None:
     page.resize(1400, 600)
     header = page.table.horizontalHeader()

@@ -265,7 +265,7 @@ class ProcessTable(QTableView):
         self._by_keyboard = False
         self._wanted = {column for column in Col if COLUMNS[column].shown}
         self._stays: set[Col] = set()  #: chosen although there was no room
-        self._usual: dict[Col, int] = {}  #: widths, where there is room
+        self._made: dict[Col, int] = {}  #: widths, by the user
         self._room: int | None = None  #: before it was laid out there is any
         self._is_fitting = False
         self.setModel(proxy)
@@ -322,7 +322,7 @@ class ProcessTable(QTableView):
 
     def columns_state(self) -> bytes:
         """Columns, their order and widths as Qt keeps them, whatever room there is now."""
-        self._apply({column: self._usual[column] for column in Col}, self._wanted)
+        self._apply({column: self._usual(column) for column in Col}, self._wanted)
         state = bytes(self.horizontalHeader().saveState().data())
         self._fit()
         return state
@@ -338,9 +338,7 @@ class ProcessTable(QTableView):
             return
         self._wanted = {column for column in Col if not header.isSectionHidden(column)} | {Col.NAME}
         self._stays = set(asked) & self._wanted
-        for column in self._wanted:
-            if header.sectionSize(column):
-                self._usual[column] = header.sectionSize(column)
+        self._made = {column: header.sectionSize(column) for column in self._wanted}
         self.retranslate()  # room for texts that have grown
 
     def columns_menu(self, parent: QWidget | None = None) -> QMenu:
@@ -376,17 +374,21 @@ class ProcessTable(QTableView):
     def retranslate(self) -> None:
         """Write the texts again and make room for them."""
         self.setAccessibleName(_("Processes that use the GPU"))
-        header = self.horizontalHeader()
-        for column in Col:
-            wanted = header.sectionSizeFromContents(column).width()
-            self._usual[column] = max(wanted, self._usual.get(column, 0))
+        self._made = {column: width for column, width in self._made.items() if width > self._of_content(column)}
         self._fit()
+
+    def _usual(self, column: Col) -> int:
+        """Its width where there is room."""
+        return self._made.get(column) or self._of_content(column)
+
+    def _of_content(self, column: Col) -> int:
+        return self.horizontalHeader().sectionSizeFromContents(column).width()
 
     @Slot()
     def _fit(self, *_moved: int) -> None:
         header = self._header()
         order = [Col(header.logicalIndex(visual)) for visual in range(header.count())]
-        usual = {column: self._usual[column] for column in order if column in self._wanted}
+        usual = {column: self._usual(column) for column in order if column in self._wanted}
         least = {column: header.least(column) for column in usual}
         stays = self._stays | {column for column in self._wanted if not COLUMNS[column].shown}
         room = sum(usual.values()) if self._room is None else self._room
@@ -411,7 +413,7 @@ class ProcessTable(QTableView):
         shown = [one for one in order if not header.isSectionHidden(one)]
         column, last = Col(logical), shown[-1]
         if column is not last or self._room is None:
-            self._usual[column] = width
+            self._made[column] = width
         if self._room is not None:
             others = sum(header.sectionSize(one) for one in shown[:-1])
             self._apply({last: max(header.least(last), self._room - others)}, shown)
