@@ -57,7 +57,7 @@ class HistoryPage(QWidget):
         self.asked = HistoryAsking(feed, self.stack.columns, self)
         self.saving = HistorySaving(self.asked, self.message, self._picture, self.stack.columns, self)
         self.menus = HistoryMenus(self.asked, self.figures, self.head, self)
-        self._pages = QStackedWidget()
+        self._pages = QStackedWidget(self)
         self._pages.addWidget(self.figures)
         self._pages.addWidget(self.empty)
         column = QVBoxLayout(self)
