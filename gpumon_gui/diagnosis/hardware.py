@@ -102,11 +102,6 @@ def in_container(view: View) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def is_linux(view: View) -> bool:
-    """Linux outside WSL."""
-    return view.text("os.family") == "linux" and not machine.is_wsl(view)
-
-
 def builds(view: View) -> tuple[tuple[str, str, Version], ...]:
     """Framework, path of the fact and CUDA version of each build of this environment."""
     found = []

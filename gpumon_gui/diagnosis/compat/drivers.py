@@ -79,14 +79,6 @@ def minimum_driver(build: Version, *, windows: bool) -> Version | None:
     return version(row[column]) if row is not None and column in row else None
 
 
-def toolkit_driver(toolkit: Version, *, windows: bool) -> Version | None:
-    """The driver that belongs to a toolkit release (what PTX of that toolkit needs)."""
-    column = "windows" if windows else "linux"
-    rows = (row for row in table("drivers")["toolkit"] if same_series(version(row["version"]), toolkit[:2]))
-    row = next(rows, None)
-    return version(row[column]) if row is not None and column in row else None
-
-
 def cuda_of_library(name: str) -> tuple[Version, ...]:
     """The CUDA versions whose run-time library has this file name ("cudart64_101.dll" → ((10, 1),)).
 

@@ -1,4 +1,4 @@
-"""Knows: which CUDA and cuDNN the packages of ONNX Runtime and JAX want. Must not know: what is installed."""
+"""Knows: which CUDA and cuDNN the packages of ONNX Runtime want. Must not know: what is installed."""
 
 from __future__ import annotations
 
@@ -28,21 +28,3 @@ def onnxruntime_gpu_wants(wanted: Version) -> LibraryNeeds | None:
             has_extra = "extras_from" in row or newest
             return LibraryNeeds(version(row["cuda"]), version(row["cudnn"]), extra if has_extra else "")
     return None
-
-
-@dataclass(frozen=True, slots=True)
-class JaxBuild:
-    """A pip extra of JAX that brings CUDA: ``driver`` is the branch number it needs."""
-
-    extra: str
-    cuda: Version
-    driver: Version
-    min_capability: Version
-
-
-def jax_builds() -> tuple[JaxBuild, ...]:
-    """The CUDA extras of JAX, older CUDA first. They exist for Linux (and WSL) only."""
-    return tuple(
-        JaxBuild(row["extra"], version(row["cuda"]), version(row["driver"]), version(row["min_capability"]))
-        for row in table("frameworks")["jax"]
-    )
