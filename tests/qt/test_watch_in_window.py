@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -488,8 +489,8 @@ def test_a_finding_says_where_its_figures_are_from_and_how_it_was_decided(
     assert f"test · {moments.clock(start)} – {moments.clock(end)}" in panel.block.text
     told = [source.text() for *_line, source in panel.block._lines if source.isVisible()]
     assert [source.split(" · ")[0] for source in told] == ["test", "the operating system"]  # each once
-    panel.body.setFocus(Qt.FocusReason.TabFocusReason)
-    QTest.keyClick(panel.body, Qt.Key.Key_Tab)
+    panel.card.setFocus(Qt.FocusReason.TabFocusReason)
+    QTest.keyClick(panel.card, Qt.Key.Key_Tab)
     focused = QApplication.focusWidget()
     assert focused is panel.block.evidence
     QTest.keyClick(focused, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
@@ -503,6 +504,19 @@ def test_a_finding_says_where_its_figures_are_from_and_how_it_was_decided(
     assert len(panel.findChildren(HelpWindow)) == 1
     QTest.keyClick(help_window, Qt.Key.Key_Escape)
     assert not help_window.isVisible()
+
+
+def test_tab_goes_through_the_panel_from_left_to_right_and_down(
+    watches: Watches, see: Callable[[Sequence[Sample]], None]
+) -> None:
+    watches.watch(program_of(LOADING[0]))
+    see(LOADING)
+    panel = panel_of(watches)
+    order = [panel.report_button, panel.stop_button, panel.fold_button, panel.card, panel.block.evidence]
+    order[0].setFocus(Qt.FocusReason.TabFocusReason)
+    for one, following in pairwise(order):
+        QTest.keyClick(one, Qt.Key.Key_Tab)
+        assert QApplication.focusWidget() is following
 
 
 def test_advice_can_be_copied_by_keyboard(watches: Watches, see: Callable[[Sequence[Sample]], None]) -> None:
