@@ -69,7 +69,7 @@ class Diagnosing(QObject):
             except GpumonError as error:
                 logging.getLogger("gpumon.diagnosis").info("results are not kept: %s", error)
         if self._is_elsewhere:
-            page.set_recorded()
+            page.set_elsewhere()
         page.prepared.connect(self._on_prepared)
 
     def welcome(self) -> None:

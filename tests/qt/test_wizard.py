@@ -644,7 +644,7 @@ def test_dropped_files_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     QApplication.sendEvent(box, QDragEnterEvent(QPoint(5, 5), copy, data, Qt.MouseButton.LeftButton, none))
     QApplication.sendEvent(box, QDropEvent(QPointF(5, 5), copy, data, Qt.MouseButton.LeftButton, none))
     desk.until(lambda: box.is_sorted)
-    assert box.given.log == log
+    assert box.given.logs == (log,)
     assert box.given.scripts == (script,)
     QApplication.processEvents()  # a layout shows new rows with its next event
     box.add_button.setFocus()
@@ -683,7 +683,7 @@ def test_a_drive_that_does_not_answer_holds_nothing_up(
     desk.until(lambda: row in [label.text() for label in box.findChildren(QLabel) if label.isVisible()])
     assert not wizard.next_button.isEnabled()  # what is given is not left out silently
     box.add_files([tmp_path / "live.log"])
-    desk.until(lambda: box.given.log == tmp_path / "live.log")
+    desk.until(lambda: box.given.logs == (tmp_path / "live.log",))
     buttons = [button for button in box.findChildren(FlatButton) if "dead.json" in button.accessibleName()]
     desk.click(buttons[-1])
     assert wizard.next_button.isEnabled()
@@ -971,7 +971,7 @@ def test_a_saved_report_is_listed_with_its_result(desk: Desk, tmp_path: Path) ->
 
 def test_another_time_offers_no_program(desk: Desk) -> None:
     """The demo, a recording: its processes are not there. No card stands empty."""
-    desk.page.set_recorded()
+    desk.page.set_elsewhere()
     wizard = desk.open()
     for card in wizard.choose.findChildren(Card):
         if card.isVisible():

@@ -52,7 +52,7 @@ class DiagnosticsPage(QWidget):
         self._feed = feed
         self._theme = theme
         self._settings: Settings | None = None
-        self._is_recorded = self._is_loaded = self._is_prepared = False
+        self._is_elsewhere = self._is_loaded = self._is_prepared = False
         self._waiting: list[Callable[[], None]] = []
         self._kept: tuple[Kept, ...] = ()
         self.job = DiagnosisJob(self)
@@ -130,16 +130,16 @@ class DiagnosticsPage(QWidget):
     def refresh(self) -> None:
         """Show the newest sample: of interest is which programs run."""
         sample = self._feed.latest
-        if self.wizard is not None and sample is not None and not self._is_recorded:
+        if self.wizard is not None and sample is not None and not self._is_elsewhere:
             self.wizard.show_processes(sample.processes)
 
-    def set_recorded(self) -> None:
+    def set_elsewhere(self) -> None:
         """The samples are not of this machine and moment: their processes cannot be diagnosed, and what stands here is
         of another machine."""
-        self._is_recorded = True
+        self._is_elsewhere = True
         self._tell_whose()
         if self.wizard is not None:
-            self.wizard.set_recorded()
+            self.wizard.set_elsewhere()
 
     @Slot()
     def retranslate(self) -> None:
@@ -158,7 +158,7 @@ class DiagnosticsPage(QWidget):
     # -- inside
 
     def _tell_whose(self) -> None:
-        if self._is_recorded:
+        if self._is_elsewhere:
             self.whose.say(
                 "info",
                 _("What stands here is about the computer that GPUMon runs on, not about what the other pages show."),
@@ -207,8 +207,8 @@ class DiagnosticsPage(QWidget):
             wizard.made.connect(self._on_made)
             wizard.interpreter_added.connect(self._on_interpreter)
             wizard.left_out.connect(self._on_left_out)
-            if self._is_recorded:
-                wizard.set_recorded()
+            if self._is_elsewhere:
+                wizard.set_elsewhere()
             self.stack.addWidget(wizard)
             self._tell_proof()
         return self.wizard

@@ -185,8 +185,8 @@ class ChoosePage(QWidget):
             self._processes = found
             self._fill_processes()
 
-    def set_recorded(self) -> None:
-        """The window shows another time: its processes are not there any more."""
+    def set_elsewhere(self) -> None:
+        """The window shows another machine or another time: its processes are not here."""
         for widget in (self._headings[1], self._running):
             widget.hide()
 

@@ -132,9 +132,9 @@ class Wizard(QWidget):
         if self.page == CHOOSE:
             self.choose.show_processes(processes)
 
-    def set_recorded(self) -> None:
-        """The window shows another time."""
-        self.choose.set_recorded()
+    def set_elsewhere(self) -> None:
+        """The window shows another machine or another time."""
+        self.choose.set_elsewhere()
 
     @Slot()
     def retranslate(self) -> None:
@@ -259,7 +259,10 @@ class Wizard(QWidget):
 
     @Slot(object, str)
     def _on_file_sorted(self, path: Path, kind: str) -> None:
-        self.choose.given.set_kind(path, kind)
+        before = self.choose.given.set_kind(path, kind)
+        if before is not None:
+            said = _("{file} is judged instead of {other}: of this kind only one file at a time can be.")
+            self.message.say(said.format(file=shown(path), other=shown(before)), Tone.ATTENTION)
 
     @Slot(object, str)
     def _on_file_refused(self, path: Path, fault: str) -> None:
