@@ -52,7 +52,7 @@ _FOLDERS: Final = _words(
     .ipython .jupyter .git .vscode .vscode-server .cursor .idea .cargo .rustup .npm .docker .kube .ssh .aws .ollama
     .trash .dotnet .nuget nvidia nvidia_hub nvcc nvvm cuda cudnn tensorrt nccl nvhpc hpc_sdk cutlass intel amd rocm
     hip lambda torch pytorch tensorflow jax jaxlib keras onnxruntime cupy triton torch_extensions torchinductor
-    huggingface hub transformers diffusers accelerate comfyui ollama vllm colab ipython steam blender
+    huggingface hub transformers diffusers accelerate comfyui ollama vllm colab ipython steam blender gpumon gpumon_gui
     """
 ) | {"google drive", "application support", "my documents", "nvidia gpu computing toolkit", "start menu", "open-webui"}
 #: The same with a number: ``data2``, ``v12.4``, ``3.11.7``; a folder for a moment; what stands for a name already.

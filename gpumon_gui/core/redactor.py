@@ -160,6 +160,8 @@ class Redactor:
         self._counts = {Secret.USER: 1, Secret.HOST: 1, Secret.FOLDER: 0}
         self._words: dict[str, None] = {}  #: those that are hidden wherever they stand
         self._spaced: dict[str, None] = {}  #: full paths with blanks, known from elsewhere
+        self._paths: dict[str, None] = {}  #: full paths in which something was replaced
+        self._kept: set[str] = set()  #: folders that stay, folded
         self._everywhere: tuple[int, re.Pattern[str] | None] = (0, None)
         for kind, words, instead in ((Secret.USER, private.users, USER), (Secret.HOST, private.hosts, HOST)):
             for word in words:
@@ -171,6 +173,20 @@ class Redactor:
         """This text is one whole path: where it stands in a sentence, its blanks belong to it."""
         if " " in path and _WHOLE.fullmatch(path):
             self._spaced[path] = None
+
+    def keep(self, folder: str) -> None:
+        """A folder of this name stays, unless it is called like an account or a machine."""
+        self._kept.add(_key(folder))
+
+    def known(self, text: str) -> str:
+        """The text without what other texts showed to be private; nothing is looked for in it."""
+        clean = hide_home(text, self._private, self.replaced)
+        for path in sorted(self._paths, key=len, reverse=True):
+            for written in {path, path.replace("'", "'\"'\"'")}:  # as it is, and quoted for a shell
+                whole = rf"(?<![\w.~/\\]){re.escape(written)}(?![\w-])"
+                if written in clean:
+                    clean = re.sub(whole, self._path(path).replace("\\", r"\\"), clean)
+        return self._hide_words(clean)
 
     def text(self, text: str, *, has_versions: bool = False) -> str:
         """The text without what is private. ``has_versions``: what looks like an address is a version."""
@@ -303,6 +319,12 @@ class Redactor:
 
     def _path(self, text: str) -> str:
         """A path, part by part."""
+        made = self._parts(text)
+        if made != text:
+            self._paths[text.rstrip(".,!$#%")] = None
+        return made
+
+    def _parts(self, text: str) -> str:
         if not text:
             return text
         line = _LINE_BEHIND.search(text)
@@ -358,7 +380,11 @@ class Redactor:
                     return  # all that follows is the system's or a program's
                 continue
             is_kept = (
-                above in ENVIRONMENTS or tells_nothing(word) or len(word) == 1 or (is_last and is_file(word, above))
+                above in ENVIRONMENTS
+                or tells_nothing(word)
+                or len(word) == 1
+                or (is_last and is_file(word, above))
+                or (_key(word) in self._kept and self._instead.get(_key(word), (Secret.FOLDER,))[0] is Secret.FOLDER)
             )
             if not is_kept:
                 parts[place] = self._name(Secret.FOLDER, word)

@@ -14,6 +14,7 @@ from gpumon_gui.core.messages import set_language
 from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin, Signal
+from gpumon_gui.diagnosis.logs.reader import read
 from gpumon_gui.diagnosis.report import environments, text
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.report.html import html
@@ -73,6 +74,37 @@ def test_versions_are_no_addresses(made: dict[str, Any]) -> None:
     plain = report(document, diagnose(document, RULES), RULES, NOW, PRIVATE)
     assert plain["facts"]["driver"]["version"] == "31.0.15.5222"
     assert made["facts"]["environments"][0]["packages"]["nvidia-cublas"] == "13.1.0.3"
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_advice_and_links_are_the_programs_own_words_and_stay(language: str) -> None:
+    """Whatever a rule, a remedy or a table of ours names: hosts, addresses, files, commands."""
+    log = read(b"AssertionError: Torch not compiled with CUDA enabled", "x.txt")
+    set_language(language)
+    try:
+        for facts in (FACTS, {}):
+            document = log.merge_into(Document(facts))
+            found = diagnose(document, RULES)
+            plain, hidden = (report(document, found, RULES, NOW, private) for private in (None, Private()))
+            for before, after in zip(plain["findings"], hidden["findings"], strict=True):
+                path, shown = "C:\\Users\\李雷\\ml\\python.exe", "C:\\Users\\user2\\folder1\\python.exe"
+                assert json.dumps(before["advice"]).replace(
+                    json.dumps(path)[1:-1], json.dumps(shown)[1:-1]
+                ) == json.dumps(after["advice"])
+                assert (before["help"], before["links"]) == (after["help"], after["links"])
+    finally:
+        set_language("en")
+    assert "https://mirrors.nju.edu.cn/pytorch/whl/" in json.dumps(hidden["findings"])
+
+
+def test_a_path_with_blanks_and_an_apostrophe_is_hidden_in_a_command_too() -> None:
+    path = "/Volumes/Bob's SSD/acme/bin/python"
+    torch = {"version": "2.5.1+cpu", "cuda_build": None, "cuda_available": False}
+    document = Document({"environments": [{"interpreter": {"path": path, "name": "acme"}, "torch": torch}]})
+    made = report(document, diagnose(document, RULES), RULES, NOW, PRIVATE)
+    assert "Bob" not in json.dumps(made)
+    commands = [step["command"] for finding in made["findings"] for step in finding["advice"] if step["command"]]
+    assert any(command.startswith("'/Volumes/folder1/acme/bin/python' -m pip") for command in commands)
 
 
 def test_html_is_whole_and_escaped(made: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from gpumon_gui.core.redact import Private, Replaced, Secret, hide_secrets
 from gpumon_gui.core.redactor import Redactor
 from gpumon_gui.diagnosis.facts import MACHINE, Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, FrameworkVerdict, Step
-from gpumon_gui.diagnosis.report import fact_words, watch, words
+from gpumon_gui.diagnosis.report import environments, fact_words, watch, words
 from gpumon_gui.diagnosis.report.profile import sections
 from gpumon_gui.diagnosis.report.proof import sentences
 from gpumon_gui.diagnosis.rule import Help, Rule
@@ -31,7 +31,7 @@ _PATH_WORDS = ("path", "prefix", "executable", "file", "folder", "subject", "sou
 #: Keys of this document, outside of facts and sections, whose values are words of this program.
 _OWN_WORDS = frozenset(
     {"schema", "program", "time_utc", "start_utc", "end_utc", "language", "framework", "verdict", "code", "severity"}
-    | {"confidence", "symptom_of", "missing", "links", "help", "what"}
+    | {"confidence", "symptom_of", "missing", "links", "help", "what", "title", "advice"}
 )
 #: Keys whose entries are variables: what a variable is called tells what its value is.
 _VARIABLES = ("environment", "variables")
@@ -79,9 +79,13 @@ def report(
     if private is None:
         return plain
     redactor = Redactor(private)
-    _Redaction(redactor).document(plain)  # what names a person at the end is hidden at the beginning too
+    for folder in environments.folders(plain):
+        redactor.keep(folder)
+    hiding = _Redaction(redactor)
+    hiding.document(plain)  # what names a person at the end is hidden at the beginning too
     redactor.replaced = replaced
-    return _Redaction(redactor).document(plain)
+    plain["findings"] = [_finding(finding, helps[finding.code], hiding) for finding in diagnosis.findings]
+    return hiding.document(plain)
 
 
 def _proof(document: Document, diagnosis: Diagnosis, verdict: FrameworkVerdict) -> dict[str, Any]:
@@ -100,16 +104,18 @@ def _proof(document: Document, diagnosis: Diagnosis, verdict: FrameworkVerdict) 
     return {"proof": sentences(proof, name, about, causes[0] if causes else "")}
 
 
-def _finding(finding: Finding, rule: Rule) -> dict[str, Any]:
+def _finding(finding: Finding, rule: Rule, hiding: _Redaction | None = None) -> dict[str, Any]:
+    """``hiding``: title and advice are sentences and commands of this program. Nothing is looked for in them, only what
+    is put into them is hidden."""
     return {
         "code": finding.code,
         "subject": finding.subject,
         "severity": finding.severity,
         "confidence": finding.confidence,
         "rank": finding.rank,
-        "title": _(finding.title).format(**finding.values),
+        "title": _filled(finding.title, finding.values, hiding),
         "evidence": [_evidence(evidence) for evidence in finding.evidence],
-        "advice": [_step(step) for step in finding.advice],
+        "advice": [_step(step, hiding) for step in finding.advice],
         "symptom_of": finding.symptom_of,
         "help": _help(rule.help),
         "links": list(rule.links),
@@ -136,8 +142,14 @@ def _iso(utc_s: float) -> str:
     return datetime.fromtimestamp(utc_s, UTC).isoformat(timespec="seconds")
 
 
-def _step(step: Step) -> dict[str, Any]:
-    return {"text": _(step.text).format(**step.values), "command": step.command, "check": step.check}
+def _step(step: Step, hiding: _Redaction | None) -> dict[str, Any]:
+    command = step.command if hiding is None else hiding.command(step.command)
+    return {"text": _filled(step.text, step.values, hiding), "command": command, "check": step.check}
+
+
+def _filled(text: str, values: Mapping[str, str], hiding: _Redaction | None) -> str:
+    hidden = values if hiding is None else {name: hiding.put_in(value) for name, value in values.items()}
+    return _(text).format(**hidden)
 
 
 def _help(texts: Help) -> dict[str, str]:
@@ -171,6 +183,14 @@ class _Redaction:
             key: self._value(value, key) if key in ("facts", "sections") else self._own(value, key)
             for key, value in plain.items()
         }
+
+    def command(self, command: str) -> str:
+        """A command of this program: nothing in it is private but what is known from elsewhere."""
+        return self._redactor.known(command)
+
+    def put_in(self, value: str) -> str:
+        """What stands in a sentence of this program: a name, a path, a figure, a version."""
+        return self._redactor.text(value, has_versions=value[:1].isdigit())
 
     def _own(self, value: Any, key: str) -> Any:
         """What this program says, with what it says it of."""

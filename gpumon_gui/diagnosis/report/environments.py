@@ -15,6 +15,12 @@ from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.report import words
 
 
+def folders(report: Mapping[str, Any]) -> set[str]:
+    """The folders that environments are called by: ``ml``, and ``.venv`` of ``acme/.venv``."""
+    found = (re.split(r"[\\/]", str(interpreter.get("name") or ""))[-1] for interpreter in _interpreters(report))
+    return {folder for folder in found if folder}
+
+
 def names(report: Mapping[str, Any]) -> dict[str, str]:
     """Path of an interpreter as it is shown → the name of its environment. Not where two have the same name: there the
     path tells them apart."""

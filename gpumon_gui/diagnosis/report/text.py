@@ -80,7 +80,10 @@ def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
             continue
         bare.pop(verdict["subject"], None)
         if verdict.get("proof"):
-            lines += [{"verdict": verdict["verdict"], "text": "\n  ".join(said)} for said in verdict["proof"]]
+            lines += [
+                {"verdict": verdict["verdict"], "text": environments.named("\n  ".join(said), report)}
+                for said in verdict["proof"]
+            ]
             continue
         framework = words.FRAMEWORK.get(verdict["framework"], verdict["framework"])
         sentence = _(words.VERDICT[verdict["verdict"]]).format(
