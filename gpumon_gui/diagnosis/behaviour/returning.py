@@ -78,4 +78,5 @@ def _with(behaviour: Behaviour, held: Finding, seen: Finding | None) -> Behaviou
         now = replace(seen, severity=held.severity, confidence=held.confidence)
     rest = tuple(one for one in behaviour.diagnosis.findings if key(one) != key(held))
     findings = (now, *rest) if acts(held) else (*rest, now)
-    return replace(behaviour, diagnosis=replace(behaviour.diagnosis, findings=findings))
+    ranked = tuple(replace(one, rank=rank) for rank, one in enumerate(findings, start=1))
+    return replace(behaviour, diagnosis=replace(behaviour.diagnosis, findings=ranked))

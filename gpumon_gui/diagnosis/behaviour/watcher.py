@@ -67,10 +67,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be said now. ``primary``: the finding that says it best, None when there is none. ``stable``: enough
-    was seen, and it said the same before; ``needs_s``: seconds still to watch until it can be (0 when stable).
-    ``steady_s``: how much of one kind of work was judged. ``history``: the stable verdicts so far, oldest first; one
-    of another severity is another one."""
+    """What can be said now. ``primary``: the finding of ``behaviour`` that says it best, None when there is none.
+    ``stable``: enough was seen, and it said the same before; ``needs_s``: seconds still to watch until it can be (0
+    when stable). ``steady_s``: how much of one kind of work was judged. ``history``: the stable verdicts so far, oldest
+    first; one of another severity is another one."""
 
     behaviour: Behaviour
     primary: Finding | None
@@ -124,6 +124,7 @@ class Watcher:
         if other is not None:
             behaviour = other[0]
         finding = self._as_said(self._best(behaviour.diagnosis.findings), now)
+        behaviour = _with(behaviour, finding)
         if other is not None:
             self._saying = (_saying(finding), other[1])
         elif self._saying is None or self._saying[0] != _saying(finding):
@@ -221,6 +222,14 @@ class Watcher:
         wanted = self._started_utc_s
         kept = tuple(one for one in sample.processes if one.pid != self._pid or _same_start(one.started_utc_s, wanted))
         return sample if len(kept) == len(sample.processes) else replace(sample, processes=kept)
+
+
+def _with(behaviour: Behaviour, said: Finding | None) -> Behaviour:
+    """What was found, with one of the findings as bad as it is said to be."""
+    if said is None or said in behaviour.diagnosis.findings:
+        return behaviour
+    findings = tuple(said if key(one) == key(said) else one for one in behaviour.diagnosis.findings)
+    return replace(behaviour, diagnosis=replace(behaviour.diagnosis, findings=findings))
 
 
 def _saying(finding: Finding | None) -> _Saying:

@@ -516,6 +516,7 @@ def test_how_bad_it_is_does_not_flip_and_has_its_own_time() -> None:
     for verdict in verdicts:
         if verdict.stable and verdict.primary is not None and verdict.history[-1].finding is not None:
             assert verdict.primary.severity is verdict.history[-1].finding.severity
+        assert verdict.primary is None or verdict.primary in verdict.behaviour.diagnosis.findings
 
 
 def test_what_lies_at_a_limit_does_not_take_turns_with_another_finding() -> None:
