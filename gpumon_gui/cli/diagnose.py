@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from shutil import which
 
+from gpumon_gui.cli.arguments import Once
 from gpumon_gui.cli.output import hand_out, report_file, with_log
 from gpumon_gui.cli.sampling import until_interrupted
 from gpumon_gui.core.clock import SystemClock
@@ -39,10 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=_("only this Python: interpreter, folder of an environment or command (may be given several times)"),
     )
     parser.add_argument("--project", type=Path, metavar="DIR", help=_("also environments in and around this folder"))
-    parser.add_argument("--facts", type=Path, metavar="FILE", help=_("judge a facts document (gpumon-facts/1)"))
-    parser.add_argument("--log", metavar="FILE", help=_("judge what a program printed; - reads standard input"))
+    facts = _("judge a facts document (gpumon-facts/1)")
+    parser.add_argument("--facts", action=Once, type=Path, metavar="FILE", help=facts)
+    parser.add_argument(
+        "--log",
+        action="append",
+        metavar="FILE",
+        help=_("judge what a program printed; - reads standard input (may be given several times)"),
+    )
     parser.add_argument(
         "--profile",
+        action=Once,
         type=Path,
         metavar="FILE",
         help=_("judge a profile (PyTorch trace, TensorFlow trace or xplane.pb, memory snapshot) or a folder with one"),
@@ -82,16 +90,16 @@ def run(arguments: argparse.Namespace) -> int:
 def _given(arguments: argparse.Namespace) -> Document:
     from gpumon_gui.diagnosis.given import Given, combined  # only loaded when asked for
 
-    reads_input = arguments.log == "-"
+    logs = arguments.log or ()
     document = combined(
         Given(
             facts=arguments.facts,
-            log=Path(arguments.log) if arguments.log is not None and not reads_input else None,
+            logs=tuple(Path(name) for name in logs if name != "-"),
             profile=arguments.profile,
             scripts=tuple(arguments.script or ()),
         )
     )
-    return with_log(document, "-") if reads_input else document
+    return with_log(document, "-") if "-" in logs else document
 
 
 def _live(arguments: argparse.Namespace) -> Document:

@@ -71,7 +71,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--from", dest="since", type=_moment, default=0.0, metavar="S", help=_("of the FILE, from second S on")
     )
     parser.add_argument("--to", dest="until", type=_moment, metavar="S", help=_("of the FILE, up to second S"))
-    parser.add_argument("--log", metavar="FILE", help=_("judge also what the program printed"))
+    parser.add_argument(
+        "--log",
+        action="append",
+        metavar="FILE",
+        help=_("judge also what the program printed (may be given several times)"),
+    )
     parser.add_argument("--json", action="store_true", help=_("one JSON document (schema gpumon-report/1)"))
     parser.add_argument(
         "--report", type=report_file, metavar="FILE", help=_("save the redacted report: .html, .md or .json")
@@ -279,7 +284,8 @@ def _report(arguments: argparse.Namespace, clock: Clock, seen: Seen, watch: dict
     trouble: GpumonError | None = None  # told after the verdict: what was watched cannot be watched again
     if arguments.log is not None:
         try:
-            document = with_log(document, arguments.log)
+            for log in arguments.log:
+                document = with_log(document, log)
         except GpumonError as error:
             trouble = error
     diagnosis = judge(document, rules)

@@ -166,8 +166,7 @@ class _Way:
         parts: list[tuple[str, str, Given]] = []
         if given.facts is not None:
             parts.append(("facts", given.facts.name, Given(facts=given.facts)))
-        if given.log is not None:
-            parts.append(("log", given.log.name, Given(log=given.log)))
+        parts += [("log", log.name, Given(logs=(log,))) for log in given.logs]
         if given.log_text.strip():
             parts.append(("log", "", Given(log_text=given.log_text)))
         if given.profile is not None:
@@ -232,10 +231,8 @@ def _joined(known: tuple[Environment, ...], more: tuple[Environment, ...]) -> tu
 
 def _size(given: Given) -> int:
     """Bytes of a log; 0: unknown."""
-    if given.log is None:
-        return len(given.log_text)
     with suppress(OSError, ValueError):
-        return given.log.stat().st_size
+        return sum(log.stat().st_size for log in given.logs) + len(given.log_text)
     return 0
 
 

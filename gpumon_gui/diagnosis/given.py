@@ -1,9 +1,9 @@
-"""Knows: how what a person gives (facts, a log, scripts, a profile) becomes one document, alone or as part of a
+"""Knows: how what a person gives (facts, logs, scripts, a profile) becomes one document, alone or as part of a
 diagnosis of this machine. Must not know: who asks, what is judged.
 
 What others use::
 
-    document = combined(Given(log=Path("train.log"), scripts=(Path("train.py"),)))
+    document = combined(Given(logs=(Path("train.log"),), scripts=(Path("train.py"),)))
     document = attached(document_of_this_machine, combined(given), "/home/me/ml/bin/python")
 """
 
@@ -34,7 +34,7 @@ class Given:
     """Files by their paths; ``log_text`` is a log that was pasted. None and empty: not given."""
 
     facts: Path | None = None
-    log: Path | None = None
+    logs: tuple[Path, ...] = ()
     log_text: str = ""
     profile: Path | None = None
     scripts: tuple[Path, ...] = ()
@@ -46,16 +46,17 @@ class Given:
 
 
 def combined(given: Given, onto: Document | None = None, look: Callable[[int], None] | None = None) -> Document:
-    """All of it, added to ``onto`` (facts take its place). ``look`` gets the number of bytes of the log or the profile
-    that have been read, before each part of it; what it raises ends the reading. Raises UnreadableInput naming the
+    """All of it, added to ``onto`` (facts take its place). ``look`` gets the number of bytes of a log or the profile
+    that have been read, before each part of it; what it raises ends the reading. What one log says counts before what
+    a later one says. Raises UnreadableInput naming the
     file and, where there is one, the place in it."""
     document = onto or Document()
     if given.facts is not None:
         from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
 
         document = facts_file.load(given.facts)
-    if given.log is not None:
-        document = with_log_file(document, given.log, look)
+    for log in given.logs:
+        document = with_log_file(document, log, look)
     if given.log_text.strip():
         pasted = io.BytesIO(given.log_text.encode("utf-8", "replace"))
         document = with_log(document, _Watched(pasted, look) if look else pasted, PASTED)
@@ -82,9 +83,16 @@ def with_log_file(document: Document, path: Path, look: Callable[[int], None] | 
         raise UnreadableInput(cannot_read(path, error)) from error
     with stream:
         try:
-            return with_log(document, _Watched(stream, look) if look else stream, path.name)
+            return with_log(document, _Watched(stream, look) if look else stream, _log_name(document, path))
         except OSError as error:
             raise UnreadableInput(cannot_read(path, error)) from error
+
+
+def _log_name(document: Document, path: Path) -> str:
+    """Of two logs with the same name the later one is known with its folder."""
+    known = {*document.origins.values(), *(signal.origin for signal in document.signals)}
+    is_taken = path.name in {origin.source for origin in known}
+    return f"{path.absolute().parent.name}/{path.name}" if is_taken else path.name
 
 
 class _Watched:

@@ -664,6 +664,21 @@ def test_dropped_files_are_told_apart(desk: Desk, tmp_path: Path) -> None:
     assert messages._(words.TOPIC["log"]) not in unknown  # it was given
 
 
+def test_of_two_logs_both_are_kept_and_what_a_profile_replaces_is_told(desk: Desk, tmp_path: Path) -> None:
+    names = ("a.txt", "b.txt", "old.pickle", "new.pickle")
+    for name in names:
+        (tmp_path / name).write_text(TOO_OLD)
+    wizard = desk.open()
+    box = wizard.choose.given
+    box.add_files([tmp_path / name for name in names])
+    desk.until(lambda: box.is_sorted)
+    assert [log.name for log in box.given.logs] == ["a.txt", "b.txt"]
+    assert box.given.profile == tmp_path / "new.pickle"
+    assert "new.pickle is judged instead of old.pickle" in wizard.message.text
+    desk.click(next(one for one in box.findChildren(FlatButton) if "a.txt" in one.accessibleName()))
+    assert [log.name for log in box.given.logs] == ["b.txt"]
+
+
 def test_a_drive_that_does_not_answer_holds_nothing_up(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,8 @@ def test_a_broken_facts_file_is_one_line(
         (["--python", "/no/such/python"], "/no/such/python"),
         (["--project", "/no/such/folder"], "/no/such/folder"),
         (["--log", "x", "--python", "y"], "judge what is given"),
+        (["--facts", "x", "--facts", "y"], "--facts: it can be given only once"),
+        (["--profile", "x", "--profile", "y"], "--profile: it can be given only once"),
     ],
 )
 def test_wrong_usage_is_one_line(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -69,6 +71,18 @@ def test_wrong_usage_is_one_line(arguments: list[str], says: str, capsys: pytest
     err = capsys.readouterr().err
     assert (str(Path(says)) if says.startswith("/") else says) in err
     assert err.count("\n") == 1
+
+
+def test_of_two_logs_both_are_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = tmp_path / "a.txt", tmp_path / "b.txt"
+    first.write_text("AssertionError: Torch not compiled with CUDA enabled\n")
+    second.write_text(
+        "RuntimeError: The NVIDIA driver on your system is too old (found version 11040). Please update\n"
+    )
+    assert run(["diagnose", "--log", str(first), "--log", str(second), "--json"]) == 1
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    sources = {evidence["source"] for finding in findings for evidence in finding["evidence"]}
+    assert sources >= {"a.txt", "b.txt"}
 
 
 @pytest.mark.parametrize("suffix", ["html", "md", "json"])

@@ -56,7 +56,9 @@ def result(*findings: Finding, time_utc_s: float = 1_800_000_000.0, **diagnosis:
         own_signals=((Signal("own", Origin("x")),),),
     )
     verdicts = (FrameworkVerdict(A.path, "torch", Verdict.FAILS, "code"),)
-    ask = Ask(environments=(A, B), pid=7, given=Given(log=Path("/x/t.log"), scripts=(Path("/x/a.py"),)), runs_in=A.path)
+    ask = Ask(
+        environments=(A, B), pid=7, given=Given(logs=(Path("/x/t.log"),), scripts=(Path("/x/a.py"),)), runs_in=A.path
+    )
     made = Diagnosis(verdicts, findings, (Clear("c", "machine"),), **diagnosis)  # type: ignore[arg-type]
     return Result(ask, document, made, time_utc_s, ("/r/report.html",))
 
@@ -223,7 +225,7 @@ def test_the_machine_is_looked_at_through_one_interpreter_that_works() -> None:
 
 def test_what_was_given_is_read_again_with_the_machine() -> None:
     """A log that says that memory is short is about the machine, whichever environment wrote it."""
-    ask = Ask(environments=(B, A), given=Given(log=Path("x.log")))
+    ask = Ask(environments=(B, A), given=Given(logs=(Path("x.log"),)))
     for subject in ("machine", A.path, B.path):
         assert narrowed(ask, OLD, subject).given == ask.given
     again = narrowed(replace(ask, runs_in=B.path), OLD, "machine")

@@ -39,16 +39,28 @@ def test_all_of_it_becomes_one_document(tmp_path: Path) -> None:
     facts.write_text('{"schema": "gpumon-facts/1", "os": {"family": "windows"}}', encoding="utf-8")
     log.write_text(TOO_OLD, encoding="utf-8")
     script.write_text("import torch\nmodel = torch.nn.Linear(2, 2)\nmodel(torch.zeros(2).cuda())\n", encoding="utf-8")
-    document = combined(Given(facts=facts, log=log, log_text="CUDA out of memory", scripts=(script,)))
+    document = combined(Given(facts=facts, logs=(log,), log_text="CUDA out of memory", scripts=(script,)))
     assert document.facts["os"]["family"] == "windows"
     assert document.log_given
     assert {signal.origin.source for signal in document.signals} >= {"x.log"}
     assert "driver-too-old" in [finding.code for finding in diagnose(document, RULES).findings]
 
 
+def test_of_several_logs_all_are_read_and_each_finding_says_which(tmp_path: Path) -> None:
+    environment, run, again = tmp_path / "collect.txt", tmp_path / "run.log", tmp_path / "again" / "run.log"
+    again.parent.mkdir()
+    environment.write_text("PyTorch version: 2.1.0+cu118\nCUDA used to build PyTorch: 11.8\n", encoding="utf-8")
+    run.write_text(TOO_OLD, encoding="utf-8")
+    again.write_text("RuntimeError: CUDA error: no kernel image is available for execution on the device\n")
+    document = combined(Given(logs=(environment, run, again)))
+    found = {signal.origin.source for signal in document.signals}
+    assert found >= {"run.log", "again/run.log"}
+    assert document.origins["torch.version"].source == "collect.txt"
+
+
 def test_a_missing_log_is_told_with_its_name(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput, match=r"gone\.log"):
-        combined(Given(log=tmp_path / "gone.log"))
+        combined(Given(logs=(tmp_path / "gone.log",)))
 
 
 def _no_instruments() -> NoReturn:
@@ -66,7 +78,7 @@ def test_a_check_that_is_cancelled_reads_no_more_of_a_log(tmp_path: Path) -> Non
         told.append(step.fraction)
         cancel.set()
 
-    ask = Ask(machine=False, given=Given(log=log))
+    ask = Ask(machine=False, given=Given(logs=(log,)))
     tools = Tools(LiveGateway(), _no_instruments, SystemClock())
     with pytest.raises(Cancelled):
         check(ask, tools, on_step, cancel)
@@ -77,7 +89,7 @@ def test_how_far_a_log_is_read_is_told(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_bytes(b"epoch 1\n" * 400_000)
     told: list[int] = []
-    combined(Given(log=log), look=told.append)
+    combined(Given(logs=(log,)), look=told.append)
     assert told[0] == 0
     assert told[-1] == log.stat().st_size
     assert told == sorted(told)

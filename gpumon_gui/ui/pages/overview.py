@@ -245,7 +245,7 @@ def lines_of(result: Result) -> tuple[str, str]:
     if result.ask.machine:
         parts.append(ngettext("{count} environment", "{count} environments", count).format(count=count))
     given = result.ask.given
-    files = [file for file in (given.facts, given.log, given.profile, *given.scripts) if file is not None]
+    files = [file for file in (given.facts, *given.logs, given.profile, *given.scripts) if file is not None]
     parts += [printable(file.name) for file in files]
     if given.log_text.strip():
         parts.append(_("pasted text"))

@@ -152,20 +152,23 @@ class GivenBox(Card):
         self._remove("", path)
         return True
 
-    def set_kind(self, path: Path, kind: str) -> None:
-        """What an added file is. It replaces another one of its kind, but for scripts."""
+    def set_kind(self, path: Path, kind: str) -> Path | None:
+        """What an added file is. Of facts and of profiles only one can be judged, the last one; the one that it
+        replaces is returned."""
         if path not in self._unsorted:
-            return  # nobody wants it any more
+            return None  # nobody wants it any more
+        before = None
         self._unsorted = tuple(each for each in self._unsorted if each != path)
         if kind == "script":
             self._given = replace(self._given, scripts=tuple(dict.fromkeys((*self._given.scripts, path))))
         elif kind == "log":
-            self._given = replace(self._given, log=path)
+            self._given = replace(self._given, logs=tuple(dict.fromkeys((*self._given.logs, path))))
         elif kind == "facts":
-            self._given = replace(self._given, facts=path)
+            before, self._given = self._given.facts, replace(self._given, facts=path)
         else:
-            self._given = replace(self._given, profile=path)
+            before, self._given = self._given.profile, replace(self._given, profile=path)
         self._show_rows()
+        return before if before != path else None
 
     @Slot()
     def retranslate(self) -> None:
@@ -190,7 +193,7 @@ class GivenBox(Card):
                 widget.deleteLater()
         self._last = self.add_button
         given = self._given
-        files = [("facts", given.facts), ("log", given.log), ("profile", given.profile)]
+        files = [("facts", given.facts), *(("log", log) for log in given.logs), ("profile", given.profile)]
         files += [("script", script) for script in given.scripts]
         files += [("", path) for path in self._unsorted]
         for kind, path in files:
@@ -220,7 +223,7 @@ class GivenBox(Card):
         elif kind == "facts":
             self._given = replace(given, facts=None)
         elif kind == "log":
-            self._given = replace(given, log=None)
+            self._given = replace(given, logs=tuple(log for log in given.logs if log != path))
         else:
             self._given = replace(given, profile=None)
         self._show_rows()

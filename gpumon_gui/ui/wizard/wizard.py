@@ -262,7 +262,7 @@ class Wizard(QWidget):
         before = self.choose.given.set_kind(path, kind)
         if before is not None:
             said = _("{file} is judged instead of {other}: of this kind only one file at a time can be.")
-            self.message.say(said.format(file=shown(path), other=shown(before)), Tone.ATTENTION)
+            self.message.say(said.format(file=printable(path.name), other=printable(before.name)), Tone.ATTENTION)
 
     @Slot(object, str)
     def _on_file_refused(self, path: Path, fault: str) -> None:
