@@ -47,7 +47,7 @@ class Signal:
     """Something a program printed and that means something: read from a log or from what a probe captured.
 
     ``kind`` is stable (``torch-driver-too-old``), ``framework`` the one that printed it (``torch``, ``tensorflow`` …
-    or empty), ``values`` what the message carries (``{"found": 11040}``), ``text`` the line itself, shortened.
+    or empty), ``values`` what the message carries (``{"found": 11040}``), ``text`` the line itself.
     """
 
     kind: str

@@ -107,6 +107,18 @@ def test_a_path_with_blanks_and_an_apostrophe_is_hidden_in_a_command_too() -> No
     assert any(command.startswith("'/Volumes/folder1/acme/bin/python' -m pip") for command in commands)
 
 
+@pytest.mark.parametrize("length", range(360, 402, 6))
+def test_a_long_line_is_cut_after_what_is_private_was_hidden(length: int) -> None:
+    start = "torch.cuda.OutOfMemoryError: CUDA out of memory. "
+    line = start + "x" * (length - len(start) - 1) + " robert.miller@acme.com" + " y" * 2000
+    document = read(line.encode(), "x.txt").merge_into(Document())
+    found = diagnose(document, RULES)
+    for private in (None, PRIVATE):
+        values = {one["value"] for one in report(document, found, RULES, NOW, private)["findings"][0]["evidence"]}
+        assert [len(value) for value in values] == [400]
+    assert not any("rob" in value for value in values)
+
+
 def test_html_is_whole_and_escaped(made: dict[str, Any]) -> None:
     class Links(HTMLParser):
         loads: list[str] = []  # noqa: RUF012 - one parser

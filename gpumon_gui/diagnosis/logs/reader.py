@@ -33,10 +33,8 @@ from gpumon_gui.diagnosis.logs.pattern import Pattern
 FAULT: Final = "log-reader-fault"
 #: Signals kept of each kind, beside the last one.
 KEPT: Final = 20
-#: Characters of a line that patterns see, around the hint.
+#: Characters of a line that patterns see, around the hint, and that a signal quotes. What is shown is shorter.
 LINE_LIMIT: Final = 4000
-#: Characters of a line that a signal quotes.
-TEXT_LIMIT: Final = 400
 #: Lines that a ``joined`` pattern sees.
 JOINED_LINES: Final = 4
 #: GPUs kept of all listings together.
@@ -350,8 +348,7 @@ class _Collected:
         if not framework and not is_full:
             framework = framework_at(window.lines, index)
         text = " ".join((printed.text or window.lines[index])[:LINE_LIMIT].split())
-        short = text if len(text) <= TEXT_LIMIT else text[: TEXT_LIMIT - 1] + "…"
-        signal = Signal(printed.kind, Origin(self._origin_name, line), framework, dict(printed.values), short)
+        signal = Signal(printed.kind, Origin(self._origin_name, line), framework, dict(printed.values), text)
         if is_full:
             self._last[printed.kind] = signal
             return False

@@ -33,6 +33,8 @@ _OWN_WORDS = frozenset(
     {"schema", "program", "time_utc", "start_utc", "end_utc", "language", "framework", "verdict", "code", "severity"}
     | {"confidence", "symptom_of", "missing", "links", "help", "what", "title", "advice"}
 )
+#: Characters of a line that is quoted.
+_LINE = 400
 #: Keys whose entries are variables: what a variable is called tells what its value is.
 _VARIABLES = ("environment", "variables")
 
@@ -77,7 +79,7 @@ def report(
     if shown:
         plain["sections"] = shown
     if private is None:
-        return plain
+        return _shortened(plain)
     redactor = Redactor(private)
     for folder in environments.folders(plain):
         redactor.keep(folder)
@@ -85,7 +87,17 @@ def report(
     hiding.document(plain)  # what names a person at the end is hidden at the beginning too
     redactor.replaced = replaced
     plain["findings"] = [_finding(finding, helps[finding.code], hiding) for finding in diagnosis.findings]
-    return hiding.document(plain)
+    return _shortened(hiding.document(plain))
+
+
+def _shortened(made: dict[str, Any]) -> dict[str, Any]:
+    """With the beginning only of long lines that were read. After what is private was hidden: half a name is none."""
+    for finding in made["findings"]:
+        for evidence in finding["evidence"]:
+            value = evidence["value"]
+            if len(value) > _LINE and not fact_words.is_fact(evidence["what"]):
+                evidence["value"] = value[: _LINE - 1] + "…"
+    return made
 
 
 def _proof(document: Document, diagnosis: Diagnosis, verdict: FrameworkVerdict) -> dict[str, Any]:

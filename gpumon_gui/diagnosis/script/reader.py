@@ -31,7 +31,7 @@ MAX_BYTES: Final = 300_000
 #: Notebooks hold their outputs, pictures included.
 MAX_NOTEBOOK_BYTES: Final = 50_000_000
 #: Characters of a line that a signal quotes.
-_TEXT_LIMIT: Final = 200
+_TEXT_LIMIT: Final = 4000
 _PYTHON_2: Final = re.compile(
     r"Missing parentheses in call to '(?:print|exec)'|multiple exception types must be parenthesized"
     r"|leading zeros in decimal integer literals|inconsistent use of tabs"
@@ -84,9 +84,9 @@ class Script:
 
 
 def quoted(lines: Sequence[str], number: int) -> str:
-    """One line of the source as it is quoted, shortened; lines count from 1."""
+    """One line of the source as it is quoted; lines count from 1."""
     text = " ".join(lines[number - 1].split()) if 0 < number <= len(lines) else ""
-    return text if len(text) <= _TEXT_LIMIT else text[: _TEXT_LIMIT - 1] + "…"
+    return text[:_TEXT_LIMIT]  # what is shown is shorter
 
 
 def read(path: Path) -> Script:
