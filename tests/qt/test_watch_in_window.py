@@ -15,7 +15,7 @@ import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QToolTip, QWidget
+from PySide6.QtWidgets import QApplication, QFileDialog, QScrollArea, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.app import awaited
@@ -38,6 +38,7 @@ from gpumon_gui.ui.theme import Scheme, Theme
 from gpumon_gui.ui.widgets import watch_texts
 from gpumon_gui.ui.widgets.help_page import HelpWindow
 from gpumon_gui.ui.widgets.watch_panel import WatchPanel
+from gpumon_gui.ui.widgets.watch_split import WatchSplit
 from tests.qt.test_main_window import RecordingOrigin
 from tests.qt.test_stretch import LONGER, Longer, cut, settle
 from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, HEALTHY
@@ -1095,6 +1096,36 @@ def test_no_text_of_the_panel_is_cut(
     settle()
     assert cut(panel) == []
     assert not panel.body.horizontalScrollBar().isVisible()
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_beside_the_panel_no_chart_loses_its_end_at_any_width(
+    watches: Watches,
+    window: MainWindow,
+    translation: Translation,
+    see: Callable[[Sequence[Sample]], None],
+    language: str,
+) -> None:
+    translation.set_language(language)
+    watches.watch(program_of(LOADING[0]))
+    see(LOADING[:3])
+    window.pages["performance"].refresh()
+    split = panel_of(watches).parentWidget()
+    assert isinstance(split, WatchSplit)
+    scroll = split.widget(0)
+    assert isinstance(scroll, QScrollArea)
+    content = scroll.widget()
+    assert content is not None
+    arrangements = set()
+    for width in range(720, 1401, 20):
+        window.resize(width, 700)
+        settle()
+        arrangements.add(split.orientation())
+        assert content.width() <= scroll.viewport().width(), width
+    assert len(arrangements) == 2
+    split.setSizes([1, 1000])  # the border as far to the left as it goes
+    settle()
+    assert content.width() <= scroll.viewport().width()
 
 
 # -- recordings

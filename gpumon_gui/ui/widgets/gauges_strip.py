@@ -123,7 +123,7 @@ class AbsenceCard(QWidget):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._head = FixedLabel(theme, Text.CAPTION, muted=True, parent=self)
+        self._head = wrapped(theme, Text.CAPTION, muted=True, parent=self)
         self._words = wrapped(theme, Text.CAPTION, muted=True, parent=self)
         self._words.setAlignment(Qt.AlignmentFlag.AlignTop)
         box = QVBoxLayout(self)
@@ -141,7 +141,7 @@ class AbsenceCard(QWidget):
         """Show the reasons; nothing to say hides the card."""
         if self.isHidden() == bool(words):
             self.setVisible(bool(words))
-        self._head.set_text(_("Not offered by this device"))
+        set_text(self._head, _("Not offered by this device"))
         set_text(self._words, words)
 
 

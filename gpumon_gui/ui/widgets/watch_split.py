@@ -22,7 +22,7 @@ WIDE = 760
 _BESIDE = 380
 _BESIDE_MOST = 520
 _BESIDE_SHARE = 0.33
-#: Beside each other neither is narrower, below each other lower.
+#: Beside each other neither is narrower (the page has what it needs), below each other lower.
 _NARROWEST = 300
 _LOWEST_PAGE, _LOWEST_PANEL = 124, 150
 #: Qt's own word for no limit.
@@ -98,7 +98,7 @@ class WatchSplit(QSplitter):
         panel.set_beside(beside)
         self.setOrientation(Qt.Orientation.Horizontal if beside else Qt.Orientation.Vertical)
         if beside:
-            self._page.setMinimumSize(_NARROWEST, 0)
+            self._page.setMinimumSize(max(_NARROWEST, min(self._page_width(), self.width() - _NARROWEST)), 0)
             panel.setMinimumSize(_NARROWEST, 0)
         else:
             self._page.setMinimumSize(0, _LOWEST_PAGE)
@@ -127,6 +127,14 @@ class WatchSplit(QSplitter):
         """For its sentence at the width that there is; the hint alone is for a narrow column."""
         layout = panel.layout()
         return panel.sizeHint().height() if layout is None else layout.totalHeightForWidth(self.width())
+
+    def _page_width(self) -> int:
+        """The least at which nothing of the page is cut: it does not scroll sideways."""
+        page = self._page
+        content = page.widget() if isinstance(page, QScrollArea) else None
+        if not isinstance(page, QScrollArea) or content is None:
+            return page.minimumSizeHint().width()
+        return content.minimumSizeHint().width() + page.verticalScrollBar().sizeHint().width()
 
     def _ends(self) -> list[int]:
         """How high the page is with its first parts, when each is as low as it can be: none of them is cut there."""
