@@ -23,12 +23,13 @@ from gpumon_gui.core.formatters import duration, percent
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Sample
 from gpumon_gui.core.values import number
+from gpumon_gui.diagnosis.behaviour.best import Key, key
 from gpumon_gui.diagnosis.behaviour.job_facts import does_little
 from gpumon_gui.diagnosis.behaviour.spans import ENOUGH_S
 from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
 from gpumon_gui.diagnosis.engine import diagnose as judge
 from gpumon_gui.diagnosis.facts import Document
-from gpumon_gui.diagnosis.finding import Finding
+from gpumon_gui.diagnosis.finding import Diagnosis, Finding
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
 from gpumon_gui.telemetry.provenance import source_name
@@ -204,17 +205,15 @@ class _Status:
 
     def __init__(self, line: bool) -> None:
         self._line = line and sys.stderr.isatty()
-        self._said: tuple[str, str] | None = None
+        self._said: Key | None = None
         self._has_said = False
 
     def live(self, verdict: Verdict | None, sample: Sample, at_s: float) -> None:
-        if verdict is not None and verdict.stable:
-            key = None if verdict.primary is None else (verdict.primary.code, verdict.primary.subject)
-            if not self._has_said or key != self._said:
-                self._has_said, self._said = True, key
-                _clear()
-                code = f" ({verdict.primary.code})" if verdict.primary is not None else ""
-                say(_("{time}: {verdict}").format(time=duration(at_s), verdict=_said(verdict)) + code)
+        if verdict is not None and verdict.stable and not (self._has_said and key(verdict.primary) == self._said):
+            self._has_said, self._said = True, key(verdict.primary)
+            _clear()
+            code = f" ({verdict.primary.code})" if verdict.primary is not None else ""
+            say(_("{time}: {verdict}").format(time=duration(at_s), verdict=_said(verdict)) + code)
         if self._line:
             parts = [duration(at_s), *_load(sample)]
             if verdict is None or not verdict.stable:
@@ -266,12 +265,11 @@ def _clear() -> None:
 
 
 def _report(arguments: argparse.Namespace, clock: Clock, seen: Seen, watch: dict[str, Any]) -> int:
-    rules = RULES
     if seen.verdict is None:
-        document, rules = Document({"window": {}, "jobs": []}), ()
+        document, diagnosis = Document({"window": {}, "jobs": []}), Diagnosis()
         seen.notes = seen.notes or [_("It ended before anything could be seen of it.")]
     else:
-        document = seen.verdict.behaviour.document
+        document, diagnosis = seen.verdict.behaviour.document, seen.verdict.behaviour.diagnosis
     if seen.foreign:
         seen.notes.append(
             _(
@@ -282,13 +280,13 @@ def _report(arguments: argparse.Namespace, clock: Clock, seen: Seen, watch: dict
     facts = {**watch, **_of_seen(seen)}
     document = replace(document, facts={**document.facts, "watch": facts})
     trouble: GpumonError | None = None  # told after the verdict: what was watched cannot be watched again
-    if arguments.log is not None:
+    for log in arguments.log or ():
         try:
-            for log in arguments.log:
-                document = with_log(document, log)
+            document = with_log(document, log)
         except GpumonError as error:
-            trouble = error
-    diagnosis = judge(document, rules)
+            trouble = trouble or error
+    if document.log_given and seen.verdict is not None:
+        diagnosis = judge(document, RULES)  # what was watched and what was printed may explain each other
     return hand_out(document, diagnosis, clock.now(), file=arguments.report, json=arguments.json, trouble=trouble)
 
 

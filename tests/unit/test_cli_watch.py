@@ -26,8 +26,8 @@ from gpumon_gui.diagnosis.report.tables import terminal
 from gpumon_gui.diagnosis.report.watch import closing, sections
 from gpumon_gui.telemetry.recording.writer import RecordingWriter
 from gpumon_gui.telemetry.sampler_status import Event, SampleReady
-from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, TINY
-from tests.unit.diagnosis.workloads import record, then
+from tests.unit.diagnosis.test_made_up_workloads import FOUR_BUSY, HEALTHY, TINY
+from tests.unit.diagnosis.workloads import Now, record, then
 
 TRACES = Path(__file__).parents[1] / "data" / "traces"
 DEMO = Path(__file__).parents[2] / "resources" / "demo" / "h200-training.gpumon"
@@ -505,6 +505,25 @@ def test_what_changed_on_the_way_is_told(tmp_path: Path, capsys: pytest.CaptureF
     found = document(capsys)
     assert [turn["code"] for turn in found["facts"]["watch"]["turns"]] == ["workload-too-small", "input-pipeline-bound"]
     assert found["facts"]["os"]["family"] == "windows"
+
+
+def test_the_report_says_what_the_verdict_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pauses that returned are held for a while; the last minute alone saw one."""
+
+    def pausing(now_s: float) -> Now:
+        return Now(main=1.0) if now_s % 20 >= 15 and now_s < 120 else HEALTHY(now_s)
+
+    file = tmp_path / "run.gpumon"
+    writer = RecordingWriter(file, {})
+    for sample in record(pausing, seconds=165.0, hertz=2.0):
+        writer.append(sample)
+    writer.close()
+    run(["watch", "--replay", str(file), "--json"])
+    found = document(capsys)
+    assert found["facts"]["watch"]["turns"][-1]["severity"] == "slows"
+    assert [(one["code"], one["severity"], one["rank"]) for one in found["findings"]] == [
+        ("gpu-idle-gaps-cpu-phase", "slows", 1)
+    ]
 
 
 @posix
