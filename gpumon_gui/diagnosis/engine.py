@@ -69,7 +69,7 @@ def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
                 not_evaluated.append(NotEvaluated(rule.code, view.subject, outcome.missing))
     is_foreign = is_of_another(document.facts.get("given", {}).get("elsewhere", ()))
     apart = {UNNAMED} if is_foreign else set()
-    ranked = _led(_ranked(_folded(findings, rules, apart), steps), rules, apart)
+    ranked = _led(_ranked(_folded(_agreed(findings, rules, apart), rules, apart), steps), rules, apart)
     concerns = {rule.code: rule.frameworks for rule in rules}
     return Diagnosis(_verdicts(views, ranked, concerns, apart), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
 
@@ -120,6 +120,18 @@ def _concerns(cause: Finding, subject: str, apart: Set[str]) -> bool:
     """Whether a finding can be a cause for that subject: it is of the same, or of the machine that it belongs to;
     ``apart`` are subjects of another machine."""
     return cause.subject == subject or (cause.subject == MACHINE and subject not in apart)
+
+
+def _agreed(findings: Sequence[Finding], rules: Sequence[Rule], apart: Set[str]) -> list[Finding]:
+    """Findings do not contradict each other: what one says there is too little of, no other advises to take more of."""
+    short_of = {rule.code: rule.short_of for rule in rules}
+    agreed = []
+    for finding in findings:
+        beside = [other for other in findings if _concerns(other, finding.subject, apart)]
+        lacking = {what for other in beside for what in short_of[other.code]}
+        kept = tuple(step for step in finding.advice if step.takes not in lacking)
+        agreed.append(replace(finding, advice=kept))
+    return agreed
 
 
 def _folded(findings: Sequence[Finding], rules: Sequence[Rule], apart: Set[str]) -> list[Finding]:

@@ -8,8 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from gpumon_gui.diagnosis.facts import Origin
+
+#: What advice may need more of, and a cause be short of.
+GPU_MEMORY: Final = "gpu-memory"
 
 
 class Severity(StrEnum):
@@ -57,12 +61,13 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of advice. ``text`` is a message id with named placeholders; ``command`` what to copy, already filled
-    in; ``check`` tells a step that only verifies."""
+    in; ``check`` tells a step that only verifies; ``takes``: what it needs more of (:data:`GPU_MEMORY`)."""
 
     text: str
     values: Mapping[str, str] = field(default_factory=dict)
     command: str = ""
     check: bool = False
+    takes: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,8 @@ class Rule:
     ``frameworks``: the ones it can stop (empty: every one). ``needs``: groups of alternatives; a group of which
     nothing is known makes the rule *not evaluated*. An alternative is a path or ``signal:KIND``. ``explains``: codes
     that are only symptoms when this cause holds. ``precedes``: codes that hold beside it and matter only after it;
-    where it is certain it blocks, and stands before them.
+    where it is certain it blocks, and stands before them. ``short_of``: what there is too little of where it holds; no
+    finding beside it advises to take more of that.
 
     ``check`` judges facts and what was printed, once for each subject of ``scope``. ``watch`` judges behaviour: facts
     below ``job.`` and ``window.``, once for each program that was watched (or for the machine, where ``watch_scope``
@@ -99,6 +100,7 @@ class Rule:
     advise: Callable[[View, Hit], tuple[Step, ...]] = no_advice
     explains: tuple[str, ...] = ()
     precedes: tuple[str, ...] = ()
+    short_of: tuple[str, ...] = ()
     frameworks: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     watch: Callable[[View], Outcome] | None = None

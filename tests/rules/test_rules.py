@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from gettext import NullTranslations
+from itertools import product
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -92,6 +93,53 @@ def test_no_advice_is_given_twice(case: Case) -> None:
             if not step.check and step.text != NO_GPU:
                 key = (finding.subject, step.text.format(**step.values), step.command)
                 assert given.setdefault(key, finding.code) == finding.code, f"{finding.code}: {step.command}"
+
+
+def together(one: Any, other: Any) -> Any:
+    """The facts of two cases as those of one program; the first one's where both say something."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        both = {key: together(one[key], other[key]) for key in one.keys() & other.keys()}
+        return {**other, **one, **both}
+    if isinstance(one, list) and isinstance(other, list) and one and other:
+        return [together(one[0], other[0]), *one[1:]]
+    return one
+
+
+MORE_MEMORY = re.compile("larger (batch|ones)|batch larger|keep on the gpu")
+
+
+@cache
+def asking_for_memory() -> tuple[Case, ...]:
+    """The cases whose own cause alone is answered with something that takes more memory."""
+    return tuple(
+        case
+        for case in CASES_LIST
+        if case.expect == "hit"
+        and any(
+            MORE_MEMORY.search(spoken(finding).lower())
+            for finding in diagnose(case.document(), (BY_CODE[case.code],)).findings
+        )
+    )
+
+
+def test_where_memory_lasts_a_larger_batch_is_advised() -> None:
+    asking = {case.code for case in asking_for_memory()}
+    assert {"workload-too-small", "memory-bandwidth-bound", "cpu-gpu-sync-each-step"} <= asking
+
+
+@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.short_of], ids=lambda rule: rule.code)
+def test_advice_for_one_program_does_not_contradict_itself(rule: Rule) -> None:
+    """Nobody is told to halve the batch and to make it larger, whatever two causes hold together."""
+    own = [case for case in CASES_LIST if case.expect == "hit" and case.code == rule.code]
+    pairs = [
+        replace(case, facts=together(case.facts, other.facts)) for case, other in product(own, asking_for_memory())
+    ]
+    beside = [diagnose(pair.document(), RULES).findings for pair in pairs]
+    holding = [findings for findings in beside if rule.code in {finding.code for finding in findings}]
+    assert max(map(len, holding)) > 1
+    for findings in holding:
+        for finding in findings:
+            assert not MORE_MEMORY.search(spoken(finding).lower()), f"{rule.code} beside {finding.code}"
 
 
 def test_only_what_is_installed_is_removed() -> None:

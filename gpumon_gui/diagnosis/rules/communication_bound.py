@@ -91,7 +91,7 @@ def _watch(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    return tuning.steps(view, "faster-exchange", "topology")
+    return tuning.steps(view, "faster-exchange", "rarer-exchange", "topology")
 
 
 RULE = Rule(

@@ -10,7 +10,7 @@ from gpumon_gui.diagnosis import in_profile, tuning
 from gpumon_gui.diagnosis.behaviour.parts import Part, parts
 from gpumon_gui.diagnosis.evidence import measured, told
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
 from gpumon_gui.diagnosis.script.sign import advise as better
@@ -144,5 +144,6 @@ RULE = Rule(
     watch=_watch,
     needs=((*needs(*_IN_SCRIPT), "memory_snapshot.growing"),),
     advise=_advise,
+    short_of=(GPU_MEMORY,),
     links=("https://pytorch.org/docs/stable/notes/faq.html#my-model-reports-cuda-runtime-error-2-out-of-memory",),
 )

@@ -11,7 +11,7 @@ from gpumon_gui.diagnosis import advice, tuning
 from gpumon_gui.diagnosis.behaviour.parts import Part, parts
 from gpumon_gui.diagnosis.evidence import measured, told
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Severity, Step, Words
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, Confidence, Severity, Step, Words
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite
 
 #: A context alone needs some 300 MiB: with less than this share of a usual card nothing new can start.
@@ -131,4 +131,5 @@ RULE = Rule(
     check=_check,
     watch=_watch,
     advise=_advise,
+    short_of=(GPU_MEMORY,),
 )

@@ -39,7 +39,7 @@ def _in_script(view: View) -> Outcome:
 def _advise(view: View, hit: Hit) -> tuple[Step, ...]:
     if view.is_job:
         return behaviour.advise(view, hit)
-    return (*better(view, _IN_SCRIPT), *in_profile.better(view, "transfers"))
+    return (*better(view, _IN_SCRIPT), *in_profile.better(view, "transfers", "keep-on-gpu"))
 
 
 RULE = Rule(

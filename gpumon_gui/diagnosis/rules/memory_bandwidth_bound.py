@@ -51,7 +51,7 @@ def _watch(view: View) -> Outcome:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    return tuning.steps(view, "bandwidth")
+    return tuning.steps(view, "larger-batch", "bandwidth")
 
 
 RULE = Rule(

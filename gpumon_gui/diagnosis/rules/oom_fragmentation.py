@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, in_profile
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, Confidence, Severity, Step
 from gpumon_gui.diagnosis.out_of_memory import IDLE_SHARE, first_numbers, written
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
 
@@ -77,6 +77,7 @@ RULE = Rule(
     check=_check,
     needs=(("signal:torch-out-of-memory", f"signal:{_BLOCK}", "memory_snapshot.fragmented_share"),),
     advise=_advise,
+    short_of=(GPU_MEMORY,),
     explains=("gpu-memory-nearly-full",),
     frameworks=("torch",),
     links=("https://pytorch.org/docs/stable/notes/cuda.html#optimizing-memory-usage-with-pytorch-cuda-alloc-conf",),

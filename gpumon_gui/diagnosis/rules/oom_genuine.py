@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, Confidence, Severity, Step
 from gpumon_gui.diagnosis.out_of_memory import first_numbers, written
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, quote
 
@@ -66,6 +66,7 @@ RULE = Rule(
     check=_check,
     needs=(tuple(f"signal:{kind}" for kind in (*_PLAIN, _HANDLE)),),
     advise=_advise,
+    short_of=(GPU_MEMORY,),
     explains=("gpu-memory-nearly-full",),
     links=("https://pytorch.org/docs/stable/notes/cuda.html#memory-management",),
 )

@@ -8,7 +8,7 @@ from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.behaviour.parts import Part, parts
 from gpumon_gui.diagnosis.evidence import measured, told
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, Confidence, Severity, Step
 from gpumon_gui.diagnosis.out_of_memory import first_numbers, written
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 from gpumon_gui.diagnosis.spilling import FULL_SHARE
@@ -122,6 +122,7 @@ RULE = Rule(
     watch=_watch,
     needs=(("signal:torch-out-of-memory",),),
     advise=_advise,
+    short_of=(GPU_MEMORY,),
     explains=(
         "oom-genuine",
         "oom-fragmentation",

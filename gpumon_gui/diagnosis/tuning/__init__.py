@@ -14,11 +14,11 @@ from typing import Final
 
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Step
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, Step
 from gpumon_gui.diagnosis.tuning import devices, kernels, loader, memory, precision
 from gpumon_gui.diagnosis.tuning.topic import ANY, JAX, LEARNING, TENSORFLOW, TORCH, Topics, Variable
 
-__all__ = ["JAX", "LEARNING", "TENSORFLOW", "TOPICS", "TORCH", "seen", "steps"]
+__all__ = ["JAX", "LEARNING", "TAKES", "TENSORFLOW", "TOPICS", "TORCH", "seen", "steps"]
 
 TOPICS: Final[Topics] = {
     **loader.TOPICS,
@@ -27,6 +27,9 @@ TOPICS: Final[Topics] = {
     **memory.TOPICS,
     **devices.TOPICS,
 }
+
+#: What a topic needs more of.
+TAKES: Final = dict.fromkeys(("batch-size", "larger-batch", "rarer-exchange", "keep-on-gpu"), GPU_MEMORY)
 
 
 def seen(view: View) -> tuple[str, ...]:
@@ -51,7 +54,7 @@ def steps(view: View, *topics: str, workers: int | None = None, pid: int | None 
         for name in chosen:
             for text, code in variants[name]:
                 if text not in texts:
-                    found.append(advice.say(text, _written(view, code, workers, pid)))
+                    found.append(Step(text, command=_written(view, code, workers, pid), takes=TAKES.get(topic, "")))
                 texts.add(text)
     return tuple(found)
 

@@ -58,10 +58,13 @@ TOPICS: Final[Topics] = {
         ),
         TENSORFLOW: (
             (
-                N_("TensorFlow: a larger batch per GPU, so that the exchange happens less often, and NCCL for it:"),
+                N_("TensorFlow: let NCCL do the exchange:"),
                 "tf.distribute.MirroredStrategy(cross_device_ops=tf.distribute.NcclAllReduce())",
             ),
         ),
+    },
+    "rarer-exchange": {
+        TENSORFLOW: ((N_("TensorFlow: a larger batch per GPU, so that the exchange happens less often."), ""),),
     },
     "topology": {
         ANY: (

@@ -82,25 +82,17 @@ TOPICS: Final[Topics] = {
             ),
         ),
     },
+    "larger-batch": {
+        ANY: ((N_("This is normal for small batches: larger ones use what is read more often."), ""),),
+    },
     "bandwidth": {
         TORCH: (
             (
-                N_(
-                    "This is normal for small batches. Larger batches use what is read more often; 16 or 8 bits for "
-                    "weights halve or quarter what must be read; fused attention reads less."
-                ),
+                N_("16 or 8 bits for weights halve or quarter what must be read; fused attention reads less."),
                 "torch.nn.functional.scaled_dot_product_attention(q, k, v)\nmodel = torch.compile(model)",
             ),
         ),
-        ANY: (
-            (
-                N_(
-                    "This is normal for small batches. Larger batches use what is read more often; 16 or 8 bits for "
-                    "weights halve or quarter what must be read."
-                ),
-                "",
-            ),
-        ),
+        ANY: ((N_("16 or 8 bits for weights halve or quarter what must be read."), ""),),
     },
     "sync": {
         TORCH: (

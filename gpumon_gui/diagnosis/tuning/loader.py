@@ -119,8 +119,8 @@ TOPICS: Final[Topics] = {
         TORCH: (
             (
                 N_(
-                    "PyTorch: copy from pinned memory, without waiting, while the GPU computes the batch before; keep "
-                    "what is used again on the GPU, and send small types (uint8 images) instead of float32."
+                    "PyTorch: copy from pinned memory, without waiting, while the GPU computes the batch before; send "
+                    "small types (uint8 images) instead of float32."
                 ),
                 "loader = DataLoader(dataset, pin_memory=True, num_workers=$WORKERS)\n"
                 "batch = batch.to('cuda', non_blocking=True)",
@@ -129,17 +129,20 @@ TOPICS: Final[Topics] = {
         TENSORFLOW: (
             (
                 N_(
-                    "TensorFlow: have batches copied to the GPU ahead of time; keep what is used again there, and send "
-                    "small types (uint8 images) instead of float32."
+                    "TensorFlow: have batches copied to the GPU ahead of time; send small types (uint8 images) instead "
+                    "of float32."
                 ),
                 "dataset = dataset.apply(tf.data.experimental.prefetch_to_device('/GPU:0'))",
             ),
         ),
         JAX: (
             (
-                N_("JAX: put the next batch on the GPU while this one is computed, and keep there what is used again."),
+                N_("JAX: put the next batch on the GPU while this one is computed."),
                 "next_batch = jax.device_put(next_batch)  # before using the present one",
             ),
         ),
+    },
+    "keep-on-gpu": {
+        ANY: ((N_("Keep on the GPU what is used again."), ""),),
     },
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,15 @@ def test_every_topic_is_advised_by_somebody() -> None:
                 if isinstance(node, ast.Constant) and str(node.value) == node.value
             }
     assert sorted(tuning.TOPICS.keys() - named) == []
+
+
+def test_what_needs_more_memory_says_so() -> None:
+    assert tuning.TAKES.keys() <= tuning.TOPICS.keys()
+    steps = {(topic, text) for topic, variants in tuning.TOPICS.items() for one in variants.values() for text, _ in one}
+    asking = {
+        topic for topic, text in steps if re.search("larger batch|batch larger|larger ones|Keep on the GPU", text)
+    }
+    assert asking == tuning.TAKES.keys()
 
 
 def test_no_topic_stands_in_two_files() -> None:

@@ -58,4 +58,4 @@ def watch(view: View) -> Outcome:
 
 def advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     """Fewer and faster copies."""
-    return tuning.steps(view, "transfers")
+    return tuning.steps(view, "transfers", "keep-on-gpu")
