@@ -48,8 +48,7 @@ class Given:
 def combined(given: Given, onto: Document | None = None, look: Callable[[int], None] | None = None) -> Document:
     """All of it, added to ``onto`` (facts take its place). ``look`` gets the number of bytes of a log or the profile
     that have been read, before each part of it; what it raises ends the reading. What one log says counts before what
-    a later one says. Raises UnreadableInput naming the
-    file and, where there is one, the place in it."""
+    a later one says. Raises UnreadableInput naming the file and, where there is one, the place in it."""
     document = onto or Document()
     if given.facts is not None:
         from gpumon_gui.diagnosis import facts_file  # only loaded when asked for
