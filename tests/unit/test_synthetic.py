@@ -279,6 +279,17 @@ def test_impossible_values_are_counted() -> None:
     assert health.implausible == pytest.approx(4 * first.implausible, rel=0.2)
 
 
+@pytest.mark.parametrize("scenario", GENTLE, ids=lambda scenario: scenario.name)
+def test_no_machine_does_less_than_its_programs(scenario: Scenario) -> None:
+    watch = Watch(scenario.name)
+    for _second in range(6):
+        sample = watch.sweep(Demand(cpu_processes=True))
+        if sample.host.cores:
+            used = [one.values.get("process_cpu") for one in sample.processes]
+            assert sum(one.value for one in used if isinstance(one, Reading)) <= sum(sample.host.cores) + 0.01
+        watch.clock.advance(1.0)
+
+
 def test_names_of_all_scripts_reach_the_export() -> None:
     watch = Watch("process-names")
     exported = codec.load(codec.dump(watch.sweep()))

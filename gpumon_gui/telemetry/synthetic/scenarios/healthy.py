@@ -30,7 +30,7 @@ ON_CPU = Person(
     41_990,
     "python",
     ("python", "finetune.py"),
-    cpu=cores(15.6, 0.4),
+    cpu=cores(11.4, 0.4),
     rss_gib=9.1,
     threads=33,
     executable="/home/ada/venvs/tf/bin/python",
