@@ -20,7 +20,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.mailbox import Mailbox
 from gpumon_gui.bridge.worker import LoopThread, Worker, assert_gui_thread
-from gpumon_gui.core.model import DeviceKey, ProcessPresence, ProcessSample, Sample
+from gpumon_gui.core.model import SAME_START_S, DeviceKey, ProcessPresence, ProcessSample, Sample
 from gpumon_gui.diagnosis.behaviour.energy import Energy
 
 if TYPE_CHECKING:
@@ -49,8 +49,6 @@ _SWITCH_S: Final = 0.001
 GONE_S: Final = 3.0
 #: A minute at ten samples a second; a worker that is further behind loses samples, and says so.
 CAPACITY: Final = 600
-#: Two ways to tell when a process started differ by less (boot time and ticks on Linux).
-_SAME_START_S: Final = 2.0
 _IDLE_WAIT_S: Final = 5.0
 _THERE: Final = (ProcessPresence.RUNNING, ProcessPresence.FOREIGN)
 
@@ -70,10 +68,7 @@ class Program:
 
     def is_same(self, process: ProcessSample) -> bool:
         """Whether a listed process is this one, and not another that got the same pid later."""
-        if process.pid != self.pid:
-            return False
-        one, other = process.started_utc_s, self.started_utc_s
-        return one is None or other is None or abs(one - other) <= _SAME_START_S
+        return process.is_same(self.pid, self.started_utc_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +170,7 @@ class _Followed:
         """Whether it ran before this sample: one that is not listed has ended already, or a recording was sought to
         where it had not begun."""
         started = self.program.started_utc_s
-        return started is not None and started + _SAME_START_S < sample.utc_s
+        return started is not None and started + SAME_START_S < sample.utc_s
 
     def _seen(self, verdict: Verdict | None) -> Watched:
         joules = self._energy.joules

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NewType
+from typing import Final, NewType
 
 from gpumon_gui.core.values import NOT_READ, Value
 
@@ -18,6 +18,9 @@ DeviceKey = NewType("DeviceKey", str)
 :func:`gpumon_gui.core.identity.key_of`; never an index."""
 
 EMPTY: Mapping[str, Value] = MappingProxyType({})
+
+#: Two ways to tell when a process started differ by less (boot time and ticks on Linux).
+SAME_START_S: Final = 2.0
 
 
 class DeviceKind(StrEnum):
@@ -133,7 +136,7 @@ class ProcessPresence(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ProcessSample:
-    """One process with all its device uses. ``started_utc_s`` pins the pid to this very process."""
+    """One process with all its device uses. ``started_utc_s`` pins the pid to this very process (:meth:`is_same`)."""
 
     pid: int
     started_utc_s: float | None
@@ -148,6 +151,13 @@ class ProcessSample:
     environment: str = ""
     uses: tuple[ProcessUse, ...] = ()
     values: Mapping[str, Value] = field(default_factory=lambda: EMPTY)
+
+    def is_same(self, pid: int, started_utc_s: float | None) -> bool:
+        """Whether it is the process of that number which started then, and not another that got the number later. Where
+        a start is unknown the number counts."""
+        if self.pid != pid or self.started_utc_s is None or started_utc_s is None:
+            return self.pid == pid
+        return abs(self.started_utc_s - started_utc_s) <= SAME_START_S
 
 
 @dataclass(frozen=True, slots=True)

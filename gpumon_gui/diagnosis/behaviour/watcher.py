@@ -44,8 +44,6 @@ _MILD_S: Final = 60.0
 #: nothing before it is so old; where its age is unknown, before it was seen for so long.
 START_UP_S, UNKNOWN_START_S = 30.0, 15.0
 _NOT_YET: Final = frozenset(("code-runs-on-cpu", "no-gpu-workload", "workload-cpu-bound-by-environment"))
-#: Two ways to tell when a process started differ by less (boot time and ticks on Linux).
-_SAME_START_S: Final = 2.0
 _MOST_TURNS: Final = 1000
 #: Times are told in seconds: two that are closer are one.
 _SAME_TIME_S: Final = 1.0
@@ -217,10 +215,10 @@ class Watcher:
 
     def _pinned(self, sample: Sample) -> Sample:
         """Without another process that got the same pid later."""
-        if self._started_utc_s is None:
+        pid, started_utc_s = self._pid, self._started_utc_s
+        if pid is None or started_utc_s is None:
             return sample
-        wanted = self._started_utc_s
-        kept = tuple(one for one in sample.processes if one.pid != self._pid or _same_start(one.started_utc_s, wanted))
+        kept = tuple(one for one in sample.processes if one.pid != pid or one.is_same(pid, started_utc_s))
         return sample if len(kept) == len(sample.processes) else replace(sample, processes=kept)
 
 
@@ -234,10 +232,6 @@ def _with(behaviour: Behaviour, said: Finding | None) -> Behaviour:
 
 def _saying(finding: Finding | None) -> _Saying:
     return None if finding is None else (finding.code, finding.subject, finding.severity)
-
-
-def _same_start(seen_utc_s: float | None, wanted_utc_s: float) -> bool:
-    return seen_utc_s is None or abs(seen_utc_s - wanted_utc_s) <= _SAME_START_S
 
 
 def _steady_s(jobs: Jobs, finding: Finding | None, seen_s: float) -> float:
