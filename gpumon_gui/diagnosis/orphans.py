@@ -50,7 +50,7 @@ def end_orphans() -> None:
         born = rest.partition("-")[0]
         if not here or _namespace(str(pid)) != here:
             continue  # the number of its owner is one of another namespace
-        if owner.isdecimal() and born.isdecimal() and _born_of(owner) != born:
+        if owner.isdecimal() and born.isdecimal() and _is_gone(owner, born):
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
     try:
@@ -60,7 +60,7 @@ def end_orphans() -> None:
     for folder in folders:
         owner = folder.name.split("-")[2]
         with suppress(OSError):  # others may put there, and take away, what they like
-            if owner.isdecimal() and folder.stat().st_uid == os.getuid() and not _born_of(owner):
+            if owner.isdecimal() and folder.stat().st_uid == os.getuid() and _is_gone(owner):
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -86,6 +86,19 @@ def _namespace(pid: str) -> str:
         return "".join(letter for letter in str(Path(f"/proc/{pid}/ns/pid").readlink()) if letter.isdecimal())
     except OSError:
         return ""
+
+
+def _is_gone(pid: str, born: str = "") -> bool:
+    """Whether there is no such process, or only a younger one with its number. What cannot be looked at (another
+    user's, too many open files) is there."""
+    try:
+        os.kill(int(pid), 0)  # signal 0 only asks
+    except ProcessLookupError:
+        return True
+    except (OSError, OverflowError):
+        pass
+    found = _born_of(pid)
+    return "" not in (found, born) and found != born
 
 
 def _born_of(pid: str) -> str:

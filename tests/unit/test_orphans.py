@@ -86,6 +86,18 @@ def test_a_number_that_was_given_again_is_somebody_else(monkeypatch: pytest.Monk
         mine.communicate(b"\n", timeout=20)
 
 
+def test_an_owner_that_cannot_be_looked_at_is_there(
+    asking: tuple[subprocess.Popen[bytes], int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Too many open files, or a /proc that hides it."""
+    _process, pid = asking
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(orphans, "_born_of", lambda _pid: "")
+    orphans.end_orphans.__wrapped__()
+    assert psutil.Process(pid).is_running()
+    assert list(tmp_path.glob("gpumon-*"))
+
+
 def test_without_a_place_for_temporary_files_nothing_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A full disk: nobody who opens a window can do anything about that here."""
     monkeypatch.setattr(tempfile, "tempdir", None)
