@@ -131,10 +131,11 @@ def test_a_place_that_is_gone_is_the_usual_one(mini: MiniMonitor, feed: Feed, pl
     assert area.contains(mini.geometry())
 
 
-def test_far_outside_is_moved_into_the_screen(mini: MiniMonitor, feed: Feed) -> None:
+@pytest.mark.parametrize("far", ["99999", "99999999999999999999"])
+def test_far_outside_is_moved_into_the_screen(mini: MiniMonitor, feed: Feed, far: str) -> None:
     feed.push(make_sample())
     screen = QGuiApplication.primaryScreen()
-    mini.set_place((screen.name(), "99999", "-5"))
+    mini.set_place((screen.name(), far, "-5"))
     mini.toggle()
     assert screen.availableGeometry().contains(mini.geometry())
 

@@ -8,6 +8,9 @@ from PySide6.QtGui import QGuiApplication, QScreen
 
 from gpumon_gui.ui.theme import M
 
+#: No screen is as large; Qt fails beyond its own numbers.
+_FARTHEST = 1 << 20
+
 
 def corner(size: QSize, place: tuple[str, ...], icon: QRect) -> QPoint:
     """The remembered ``place`` (screen name, x and y from that screen's corner, as texts), moved into its screen; else
@@ -49,6 +52,10 @@ def _remembered(place: tuple[str, ...]) -> tuple[QScreen, QPoint | None]:
     name, x, y = place
     screen = next((one for one in QGuiApplication.screens() if one.name() == name), None)
     try:
-        return (screen or main), (QPoint(int(x), int(y)) if screen is not None else None)
+        return (screen or main), (QPoint(_bounded(x), _bounded(y)) if screen is not None else None)
     except ValueError:
         return main, None
+
+
+def _bounded(text: str) -> int:
+    return max(-_FARTHEST, min(int(text), _FARTHEST))
