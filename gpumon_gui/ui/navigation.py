@@ -3,6 +3,7 @@ show, what stands around them."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -16,13 +17,15 @@ from gpumon_gui.ui.pages.table import PAGES, PageEntry
 from gpumon_gui.ui.theme import Text, Theme
 from gpumon_gui.ui.widgets.rail import Rail
 
+_log = logging.getLogger("gpumon.window")
+
 
 class Navigation(QObject):
     """The rail at the left, the heading and the pages; Ctrl and a number lead to a page, Ctrl+F to the search.
 
     Signals:
         shown(): another page is on show, or the same again.
-        refused(str): why a page is not offered, in a sentence.
+        refused(str): why a page is not shown, in a sentence.
     """
 
     shown = Signal()
@@ -56,17 +59,23 @@ class Navigation(QObject):
 
     @Slot(str)
     def show_page(self, name: str) -> None:
-        """Bring a page on show; one that is hidden gives way to the first, which says why. StopIteration for an unknown
-        name."""
+        """Bring a page on show; one that is hidden gives way to the first, which says why. One that cannot be made
+        leaves the page on show. StopIteration for an unknown name."""
         entry = next(entry for entry in PAGES if entry.name == name)
         if name in self._hidden:
             self.refused.emit(f"{_(entry.label)}: {_(self._hidden[name])}")
             entry = PAGES[0]
         try:
             page = self.pages[entry.name]
-        except Exception:  # told by who catches it; the page on show stays, and the rail says so
+        except Exception as error:
             self.rail.select(self.entry.name)
-            raise
+            # Else a fault of ours, told by who catches it. Without any page there is no window.
+            if not isinstance(error, (ImportError, SyntaxError)) or not self.pages.made():
+                raise
+            _log.warning("page %s: %s: %s", entry.name, type(error).__name__, error)
+            why = _("{page} cannot be loaded. GPUMon may have been changed on disk: start it again.")
+            self.refused.emit(why.format(page=_(entry.label)))
+            return
         self.entry = entry
         self.rail.select(entry.name)
         self.stack.setCurrentWidget(page)

@@ -5,6 +5,7 @@ A page is made when it is first wanted: what nobody looks at costs neither memor
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -23,15 +24,22 @@ class PageShelf:
         return iter(self._names)
 
     def __getitem__(self, name: str) -> Any:
-        """The page, made now if it was not yet. Raises KeyError for an unknown name."""
+        """The page, made now if it was not yet. Raises KeyError for an unknown name, and what making it raises."""
         if name in self._made:
             return self._made[name]
         if name not in self._names:
             raise KeyError(name)
         page = self._made[name] = self._make(name)
         for act in self._waiting.pop(name, ()):
-            act(page)
+            try:
+                act(page)
+            except Exception as error:  # noqa: BLE001 - told as what nobody catches; the others still get theirs
+                sys.excepthook(type(error), error, error.__traceback__)
         return page
+
+    def get(self, name: str) -> Any:
+        """The page if it was made, else None."""
+        return self._made.get(name)
 
     def made(self) -> list[Any]:
         """The pages that were made, oldest first."""

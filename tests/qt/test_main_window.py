@@ -24,6 +24,7 @@ from gpumon_gui.core.values import Reading
 from gpumon_gui.ui import icons
 from gpumon_gui.ui.about import about_box, about_text
 from gpumon_gui.ui.main_window import MainWindow
+from gpumon_gui.ui.page_shelf import PageShelf
 from gpumon_gui.ui.pages.table import PAGES
 from gpumon_gui.ui.theme import DARK, LIGHT, Scheme, Theme
 from gpumon_gui.ui.widgets.button import FlatButton
@@ -201,13 +202,21 @@ def test_many_samples_at_once_are_drawn_once(window: MainWindow, feed: Feed, qtb
 def test_a_page_that_cannot_be_made_leaves_the_one_on_show(
     window: MainWindow, feed: Feed, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(entry: object) -> QWidget:
+    def changed(entry: object) -> QWidget:
         raise ImportError("planted")
 
+    def fault(entry: object) -> QWidget:
+        raise ValueError("planted")
+
     with monkeypatch.context() as patched:
-        patched.setattr(window.navigation, "_make", fail)
+        patched.setattr(window.navigation, "_make", changed)
         window.rail.findChild(QAbstractButton, "history").setChecked(True)  # type: ignore[union-attr]
-        with pytest.raises(ImportError, match="planted"):
+        window.show_page("history")
+        assert window.message.text == (
+            "History cannot be loaded. GPUMon may have been changed on disk: start it again."
+        )
+        patched.setattr(window.navigation, "_make", fault)
+        with pytest.raises(ValueError, match="planted"):
             window.show_page("history")
     assert window.page == "performance"
     assert window.heading.text() == "Performance"
@@ -215,6 +224,24 @@ def test_a_page_that_cannot_be_made_leaves_the_one_on_show(
     push(window, feed, qtbot)  # and it goes on
     window.show_page("history")  # the next try may do
     assert window.page == "history"
+
+
+def test_who_fails_with_a_page_takes_it_from_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[object] = []
+    monkeypatch.setattr("sys.excepthook", lambda _kind, error, _trace: told.append(error))
+    shelf = PageShelf(("one",), str.upper)
+
+    def fail(_page: object) -> None:
+        raise ValueError("planted")
+
+    seen: list[object] = []
+    shelf.when_made("one", fail)
+    shelf.when_made("one", seen.append)
+    assert shelf.get("one") is None
+    assert shelf["one"] == "ONE"
+    assert seen == ["ONE"]
+    assert [str(error) for error in told] == ["planted"]
+    assert shelf.get("one") == "ONE"
 
 
 def test_speeds_are_those_of_task_manager(window: MainWindow, origin: RecordingOrigin) -> None:

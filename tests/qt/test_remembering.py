@@ -147,6 +147,22 @@ def test_what_is_damaged_or_of_another_program_is_left_aside(
     assert QGuiApplication.primaryScreen().geometry().intersects(window.frameGeometry())
 
 
+def test_what_cannot_be_restored_does_not_stop_the_start(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_given: object) -> None:
+        raise OverflowError("planted")
+
+    start()
+    save(tmp_path, WindowState(b"place", span_s=900, mini=True))
+    monkeypatch.setattr(MainWindow, "restoreGeometry", fail)
+    monkeypatch.setattr(MiniMonitor, "open_quietly", fail)
+    with caplog.at_level(logging.WARNING, "gpumon"):
+        window, _mini, _remembering = start()
+    assert window.pages["performance"].span() == 900
+    assert "planted" in caplog.text
+
+
 def test_a_window_of_a_screen_that_is_gone_comes_onto_one(start: Start) -> None:
     window, _mini, remembering = start()
     window.setGeometry(9000, 7000, 800, 500)
