@@ -53,11 +53,11 @@ class EndSignals(QObject):
 
 
 def _ending() -> list[int]:
-    """Ctrl+C, a polite end and the end of the terminal, unless that is ignored (nohup)."""
+    """Ctrl+C, a polite end and the end of the terminal, unless who started us had that ignored (nohup, trap)."""
     numbers: list[int] = [signal.SIGINT, signal.SIGTERM]
-    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:
+    if sys.platform != "win32":
         numbers.append(signal.SIGHUP)
-    return numbers
+    return [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
 
 
 def _ignore(_number: int, _frame: FrameType | None) -> None:

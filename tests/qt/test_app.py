@@ -11,7 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
 
+from gpumon_gui.app.signals import EndSignals
 from gpumon_gui.diagnosis.orphans import MARK
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -187,6 +189,17 @@ def test_a_signal_ends_window_and_sampler(name: str) -> None:
     finally:
         process.kill()
         process.communicate()
+
+
+def test_a_signal_that_is_ignored_stays_so(qapp: QApplication) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a shell's trap
+    try:
+        signals = EndSignals()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL
+        signals.close()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="on Windows a job ends what was started")
