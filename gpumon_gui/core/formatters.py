@@ -49,9 +49,9 @@ def cores(value: float) -> str:
 
 def memory(value: float) -> str:
     """Bytes as Task Manager writes them: ``61.2 GB`` for 61.2 × 1024³."""
-    if value >= GIB / 10 or value == 0:
+    if value >= GIB / 10:
         return f"{value / GIB:,.1f} GB"
-    return f"{value / MIB:,.0f} MB" if value >= MIB else f"{value / KIB:,.0f} KB"
+    return f"{value / MIB:,.0f} MB" if value >= MIB or value == 0 else f"{value / KIB:,.0f} KB"
 
 
 def memory_pair(used: Value | None, total: Value | None) -> str:

@@ -21,7 +21,7 @@ from gpumon_gui.core import messages
 from gpumon_gui.core.model import ProcessPresence, ProcessSample
 from gpumon_gui.system import end_process as ending
 from gpumon_gui.system.end_process import EndRequest, EndResult, end_process
-from gpumon_gui.ui.models.process_model import Col
+from gpumon_gui.ui.models.process_model import SHORT_ROLE, Col
 from gpumon_gui.ui.pages.processes import ProcessesPage
 from gpumon_gui.ui.theme import Theme
 from tests.qt.samples import GIB, device_key
@@ -257,6 +257,36 @@ def test_the_last_border_stays_where_the_table_ends(page: ProcessesPage) -> None
     page.resize(1390, 600)
     assert shown_columns(page) == shown  # none gave way to it
     assert header.length() == page.table.viewport().width()
+
+
+def test_a_column_in_which_nothing_stands_gives_way_before_another_gets_narrower(
+    page: ProcessesPage, show: Callable[..., None]
+) -> None:
+    room = 1400
+    page.resize(room, 600)
+    show(*(replace(one, environment="") for one in ALL))
+    everything = shown_columns(page)
+    assert Col.ENVIRONMENT in everything  # there is room
+    usual = page.table.columnWidth(Col.ENGINE)
+    while Col.ENVIRONMENT in shown_columns(page):
+        assert page.table.columnWidth(Col.ENGINE) == usual
+        room -= 10
+        page.resize(room, 600)
+    assert shown_columns(page) == everything - {Col.ENVIRONMENT}
+    assert page.table.columnWidth(Col.ENGINE) == usual
+    show(replace(TRAINING, environment="ml"))
+    assert shown_columns(page) == everything
+    show(replace(TRAINING, environment=""))
+    assert shown_columns(page) == everything  # columns do not jump with each process
+
+
+def test_where_there_is_little_room_the_engine_stands_without_the_word_gpu(
+    page: ProcessesPage, show: Callable[..., None]
+) -> None:
+    show(TRAINING)
+    index = page.model.index(0, Col.ENGINE)
+    assert index.data() == "GPU 0 - Compute 0"
+    assert index.data(SHORT_ROLE) == "0 - Compute 0"
 
 
 def test_what_may_be_cut_is_in_the_tool_tip(page: ProcessesPage, show: Callable[..., None]) -> None:

@@ -20,7 +20,7 @@ GIB = 1 << 30
         ("gpu_utilization", 1.0, "100 %"),
         ("memory_used_bytes", 61.2 * GIB, "61.2 GB"),
         ("memory_used_bytes", 5 * 1024 * 1024, "5 MB"),
-        ("memory_used_bytes", 0, "0.0 GB"),
+        ("memory_used_bytes", 0, "0 MB"),
         ("temperature_c", 57, "57 °C"),
         ("power_w", 312.4, "312 W"),
         ("power_w", 4.25, "4.2 W"),

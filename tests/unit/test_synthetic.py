@@ -15,7 +15,7 @@ import pytest
 from gpumon_gui.core.clock import FakeClock, SystemClock
 from gpumon_gui.core.metrics import METRICS, Unit
 from gpumon_gui.core.model import Demand, DeviceState, Sample
-from gpumon_gui.core.values import Missing, Reading
+from gpumon_gui.core.values import Missing, Reading, number
 from gpumon_gui.telemetry import codec
 from gpumon_gui.telemetry.derive.process_state import StateTracker
 from gpumon_gui.telemetry.process import SamplerProcess
@@ -285,8 +285,8 @@ def test_no_machine_does_less_than_its_programs(scenario: Scenario) -> None:
     for _second in range(6):
         sample = watch.sweep(Demand(cpu_processes=True))
         if sample.host.cores:
-            used = [one.values.get("process_cpu") for one in sample.processes]
-            assert sum(one.value for one in used if isinstance(one, Reading)) <= sum(sample.host.cores) + 0.01
+            used = sum(number(one.values.get("process_cpu")) or 0.0 for one in sample.processes)
+            assert used <= sum(sample.host.cores) + 0.01
         watch.clock.advance(1.0)
 
 

@@ -14,7 +14,15 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSortFilterProxyModel, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSortFilterProxyModel,
+    Qt,
+    Signal,
+)
 
 from gpumon_gui.bridge.worker import assert_gui_thread
 from gpumon_gui.core.files import printable
@@ -49,6 +57,8 @@ HEAT_ROLE = SORT_ROLE + 2
 #: Header only: what the whole machine uses of this column, as text.
 TOTAL_ROLE = SORT_ROLE + 3
 STATE_ROLE = SORT_ROLE + 4
+#: What stands where there is no room for the text; None: as much of it as fits.
+SHORT_ROLE = SORT_ROLE + 5
 
 
 class Col(IntEnum):
@@ -102,7 +112,7 @@ COLUMNS: dict[Col, Column] = {
         numeric=True,
     ),
     Col.ENGINE: Column(
-        N_("GPU engine"), N_("GPU and engine that the process uses most"), "GPU 0 - Video Decode", least="GPU 0 - 3D"
+        N_("GPU engine"), N_("GPU and engine that the process uses most"), "GPU 0 - Video Decode", least="0 - Compute"
     ),
     Col.MEMORY: Column(N_("Dedicated memory"), N_("Device memory held on all GPUs"), "Dedicated mem", numeric=True),
     Col.SHARED: Column(
@@ -130,13 +140,15 @@ COLUMNS: dict[Col, Column] = {
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One cell as shown. ``key`` is what it sorts by; None (a missing value) sorts last in both directions. The tool
-    tip of a figure (metric, value) is written when somebody asks for it."""
+    tip of a figure (metric, value) is written when somebody asks for it. ``short`` stands where there is no room for
+    the text."""
 
     text: str
     key: float | str | None
     tip: str = ""
     heat: float | None = None
     figure: tuple[str, Value] | None = None
+    short: str | None = None
 
     def tool_tip(self) -> str:
         """What the tool tip says; may be empty."""
@@ -159,7 +171,14 @@ class Row:
 
 class ProcessModel(QAbstractTableModel):
     """The processes of the newest sample. Give it every sample, also while its page is hidden: the state in words
-    comes from the last seconds."""
+    comes from the last seconds.
+
+    Signals:
+        bare_found(object): the columns of words in which nothing has stood so far; a missing figure has a reason to
+            tell.
+    """
+
+    bare_found = Signal(object)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -169,6 +188,7 @@ class ProcessModel(QAbstractTableModel):
         self._sample: Sample | None = None
         self._judged: Mapping[ProcessId, Judgement] = {}
         self._device: DeviceKey | None = None
+        self._bare = frozenset(column for column in Col if not COLUMNS[column].numeric)
 
     # -- input
 
@@ -246,6 +266,8 @@ class ProcessModel(QAbstractTableModel):
             return row.process
         if role == STATE_ROLE:
             return row.state
+        if role == SHORT_ROLE:
+            return cell.short
         return None
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -284,6 +306,7 @@ class ProcessModel(QAbstractTableModel):
             self.beginInsertRows(QModelIndex(), first, first + len(wanted) - 1)
             self._rows.extend(wanted.values())
             self.endInsertRows()
+        self._note_bare()
         self._show_totals()
 
     def _drop(self, wanted: Mapping[ProcessId, Row]) -> None:
@@ -297,6 +320,15 @@ class ProcessModel(QAbstractTableModel):
                 del self._rows[position + 1 : last + 1]
                 self.endRemoveRows()
             position -= 1
+
+    def _note_bare(self) -> None:
+        """A column that has had a value counts from then on: the others must not jump with each process."""
+        if not self._rows:
+            return
+        bare = frozenset(column for column in self._bare if all(row.cells[column].key is None for row in self._rows))
+        if bare != self._bare:
+            self._bare = bare
+            self.bare_found.emit(bare)
 
     def _announce(self, changes: list[tuple[int, int, int]]) -> None:
         """Tell the views which cells changed; a crowd of them as one block, so that sorting happens once."""
@@ -393,7 +425,7 @@ def _row(
         Col.PID: Cell(str(process.pid), float(process.pid)),
         Col.STATE: Cell(state_text(judgement), state_text(judgement), state_help(judgement)),
         Col.GPU: _figure("process_gpu_utilization", gpu) if uses else _nothing(_("This process uses no GPU.")),
-        Col.ENGINE: _word(engine, engine) if uses else _nothing(_("This process uses no GPU.")),
+        Col.ENGINE: _engine(engine) if uses else _nothing(_("This process uses no GPU.")),
         Col.MEMORY: _held(uses, "process_memory_bytes"),
         Col.SHARED: _held(uses, "process_shared_bytes"),
         Col.CPU: _cores(process.values.get("process_cpu", NOT_READ)),
@@ -421,8 +453,14 @@ def _changed_runs(old: tuple[Cell, ...], new: tuple[Cell, ...]) -> list[tuple[in
     return runs
 
 
-def _word(text: str, tip: str = "") -> Cell:
-    return Cell(printable(text[:_LONGEST]), text.casefold(), tip) if text else Cell(formatters.DASH, None)
+def _word(text: str, tip: str = "", short: str | None = None) -> Cell:
+    if not text:
+        return Cell(formatters.DASH, None)
+    return Cell(printable(text[:_LONGEST]), text.casefold(), tip, short=short)
+
+
+def _engine(name: str) -> Cell:
+    return _word(name, name, name.removeprefix("GPU "))
 
 
 def _nothing(tip: str) -> Cell:

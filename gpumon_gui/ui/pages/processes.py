@@ -72,6 +72,7 @@ class ProcessesPage(QWidget):
         self.model = ProcessModel(self)
         self.proxy = ProcessFilter(self.model, self)
         self.table = ProcessTable(theme, self.proxy, self)
+        self.model.bare_found.connect(self.table.set_bare)
         self.empty = EmptyNotice(theme, self.table.viewport())
         self.details = ProcessDetails(theme, self)
         self.message = MessageBar(theme, closable=True, parent=self)

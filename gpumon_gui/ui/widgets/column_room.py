@@ -9,12 +9,21 @@ Key = TypeVar("Key")
 
 
 def fit(
-    usual: Mapping[Key, int], least: Mapping[Key, int], room: int, gives_way: Sequence[Key], stays: Collection[Key]
+    usual: Mapping[Key, int],
+    least: Mapping[Key, int],
+    room: int,
+    gives_way: Sequence[Key],
+    stays: Collection[Key],
+    bare: Collection[Key] = (),
 ) -> dict[Key, int]:
     """Widths of the columns that are on show, in the order of ``usual`` (their usual widths). Where there is no room
-    for all, those of ``gives_way`` go in that order, except ``stays``, as far as it does not help that columns get as
-    narrow as ``least`` says. The last one takes what is left."""
+    for all, those of ``gives_way`` go in that order, except ``stays``: first the ``bare`` ones, in which nothing
+    stands, then others as far as it does not help that columns get as narrow as ``least`` says. The last one takes
+    what is left."""
     shown = dict(usual)
+    for key in gives_way:
+        if key in bare and key not in stays and sum(shown.values()) > room:
+            shown.pop(key, None)
     narrow = {key: min(width, least[key]) for key, width in usual.items()}
     for key in gives_way:
         if sum(narrow[one] for one in shown) <= room:

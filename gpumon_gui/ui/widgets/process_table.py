@@ -51,6 +51,7 @@ from gpumon_gui.ui.models.process_model import (
     COLUMNS,
     GIVES_WAY,
     HEAT_ROLE,
+    SHORT_ROLE,
     STATE_ROLE,
     TOTAL_ROLE,
     Col,
@@ -182,7 +183,9 @@ class _Delegate(QStyledItemDelegate):
         text = index.data()
         painter.setFont(self._theme.font(Text.BODY))
         painter.setPen(QColor(colours.faint if self.is_dimmed or not self._is_value(index) else colours.text))
-        text = painter.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, inner.width())
+        metrics = painter.fontMetrics()
+        if metrics.horizontalAdvance(text) > inner.width():
+            text = metrics.elidedText(index.data(SHORT_ROLE) or text, Qt.TextElideMode.ElideRight, inner.width())
         painter.drawText(inner, index.data(Qt.ItemDataRole.TextAlignmentRole), text)
         painter.restore()
 
@@ -265,6 +268,7 @@ class ProcessTable(QTableView):
         self._by_keyboard = False
         self._wanted = {column for column in Col if COLUMNS[column].shown}
         self._stays: set[Col] = set()  #: chosen although there was no room
+        self._bare: frozenset[Col] = frozenset()  #: nothing stands in them
         self._made: dict[Col, int] = {}  #: widths, by the user
         self._room: int | None = None  #: before it was laid out there is any
         self._is_fitting = False
@@ -304,6 +308,12 @@ class ProcessTable(QTableView):
         if dimmed != self._delegate.is_dimmed:
             self._delegate.is_dimmed = dimmed
             self.viewport().update()
+
+    @Slot(object)
+    def set_bare(self, columns: frozenset[Col]) -> None:
+        """The columns in which nothing stands: they give way before another one gets narrower."""
+        self._bare = columns
+        self._fit()
 
     def show_column(self, column: Col, on: bool) -> None:
         """Have a column on show or not; one that is asked for does not give way."""
@@ -392,7 +402,7 @@ class ProcessTable(QTableView):
         least = {column: header.least(column) for column in usual}
         stays = self._stays | {column for column in self._wanted if not COLUMNS[column].shown}
         room = sum(usual.values()) if self._room is None else self._room
-        widths = column_room.fit(usual, least, room, GIVES_WAY, stays)
+        widths = column_room.fit(usual, least, room, GIVES_WAY, stays, self._bare)
         self._apply(widths, widths)
 
     def _apply(self, widths: Mapping[Col, int], shown: Collection[Col]) -> None:
