@@ -53,6 +53,7 @@ _FOLDERS: Final = _words(
     .trash .dotnet .nuget nvidia nvidia_hub nvcc nvvm cuda cudnn tensorrt nccl nvhpc hpc_sdk cutlass intel amd rocm
     hip lambda torch pytorch tensorflow jax jaxlib keras onnxruntime cupy triton torch_extensions torchinductor
     huggingface hub transformers diffusers accelerate comfyui ollama vllm colab ipython steam blender gpumon gpumon_gui
+    issues pull discussions tree blob raw resolve commit commits releases download wiki main master
     """
 ) | {"google drive", "application support", "my documents", "nvidia gpu computing toolkit", "start menu", "open-webui"}
 #: The same with a number: ``data2``, ``v12.4``, ``3.11.7``; a folder for a moment; what stands for a name already.
@@ -123,7 +124,28 @@ _SITES: Final = _words(
     onnxruntime.ai onnx.ai cupy.dev readthedocs.io amd.com intel.com docker.com docker.io ubuntu.com debian.org
     kernel.org fedoraproject.org redhat.com archlinux.org stackoverflow.com stackexchange.com wikipedia.org
     lightning.ai ray.io ultralytics.com apache.org gnu.org w3.org astral.sh brew.sh ollama.com tsinghua.edu.cn
-    ustc.edu.cn mirrors.aliyun.com mirrors.cloud.tencent.com gmail.com outlook.com qq.com 163.com
+    ustc.edu.cn nju.edu.cn sjtu.edu.cn bfsu.edu.cn huaweicloud.com kaggle.com bitbucket.org gitee.com hf.space
+    mirrors.aliyun.com mirrors.cloud.tencent.com gmail.com outlook.com qq.com 163.com
+    """
+)
+#: Sites where anybody has repositories: ``/OWNER/NAME``.
+_REPOSITORIES: Final = _words(
+    "github.com raw.githubusercontent.com gist.github.com gitlab.com bitbucket.org gitee.com huggingface.co hf.co "
+    "hf-mirror.com kaggle.com"
+)
+#: Owners of what everybody uses, and first words of pages that are nobody's.
+_OWNERS: Final = _words(
+    """
+    pytorch tensorflow keras-team google google-research google-deepmind deepmind jax-ml openai nvidia nvlabs
+    nvidia-ai-iot microsoft facebookresearch facebook meta-llama huggingface dao-ailab vllm-project sgl-project
+    unslothai unsloth bitsandbytes-foundation timdettmers ultralytics lightning-ai cupy numba numpy scipy pandas-dev
+    scikit-learn onnx deepspeedai hpcaitech open-mmlab comfyanonymous comfy-org automatic1111 lllyasviel oobabooga
+    ggml-org ggerganov abetlen ollama ray-project apache conda conda-forge anaconda pypa python psf astral-sh docker
+    moby kubernetes rocm amd intel oneapi-src triton-lang openxla rapidsai dmlc paddlepaddle modelscope qwenlm qwen
+    deepseek-ai mistralai stabilityai runwayml compvis black-forest-labs tiiuae bigscience eleutherai thudm zai-org
+    internlm baichuan-inc allenai bigcode google-bert google-t5 facebookai openai-community distilbert
+    sentence-transformers timm laion state-spaces mit-han-lab thebloke pyg-team rusty1s kornia wandb mlflow tqdm actions
+    docs blog models papers settings orgs topics features login marketplace collections tasks learn search explore
     """
 )
 
@@ -139,3 +161,13 @@ def is_site(host: str) -> bool:
     """Whether a host is one that everybody knows."""
     low = host.casefold()
     return any(low == site or low.endswith(f".{site}") for site in _SITES)
+
+
+def has_repositories(host: str) -> bool:
+    """Whether a site is one where anybody has repositories."""
+    return host.casefold() in _REPOSITORIES
+
+
+def is_known_owner(owner: str) -> bool:
+    """Whether repositories are of somebody whom everybody knows."""
+    return owner.casefold() in _OWNERS

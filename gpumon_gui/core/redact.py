@@ -39,9 +39,13 @@ _SECRET = re.compile(
 _NO_SECRET = re.compile(
     r"(?i)(?:tokens|(?:pad|eos|bos|unk|sep|cls|mask|max|min|num|per|stop|image)_token\w*)\W|\btoken: "
 )
+#: Whatever it is called, no word and no number looks like that.
+_LOOKS_SECRET = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])[\w-]{20,}", re.ASCII)
 _OPTION = re.compile(r"(?i)(--[\w-]{0,20}(?:token|password|secret|api-?key)[ =]|\bbearer )([^\s\"']+)")
 _OF_A_SITE = re.compile(r"\b(?:hf_|gh[opsu]_|github_pat_|glpat-|sk-|xox[bp]-|AKIA)[A-Za-z0-9_]{12,}")
-_SERIAL = re.compile(r"(?i)(serial(?:\s+number)?\s*[:=]\s*)[0-9a-z]{6,}")
+_SERIAL = re.compile(
+    r"(?i)(\bserial(?:\s{1,20}(?:number|no\.?))?(?:\s{0,80}[:=]\s{0,20}|\s{1,20}(?=\d{8})))[0-9a-z]{6,}"
+)
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # Accounts that exist on every machine tell nothing.
 _COMMON = frozenset({"root", "system", "administrator", "user", "localhost", "host", "nobody", ""})
@@ -160,7 +164,8 @@ def _address(match: re.Match[str]) -> str:
 
 def _value(match: re.Match[str]) -> str:
     name = match.group(1)
-    return f"{name}***" if _SECRET.search(name) and not _NO_SECRET.search(name) else match.group()
+    is_secret = _SECRET.search(name) and (not _NO_SECRET.search(name) or _LOOKS_SECRET.fullmatch(match.group(2)))
+    return f"{name}***" if is_secret else match.group()
 
 
 def _account(match: re.Match[str]) -> str:

@@ -20,7 +20,9 @@ from gpumon_gui.core.known_folders import (
     NOBODY,
     SOFTWARE,
     SYSTEM,
+    has_repositories,
     is_file,
+    is_known_owner,
     is_plain,
     is_site,
     tells_nothing,
@@ -66,6 +68,10 @@ _FOUND: Final = re.compile(
     r"|(?P<mail>(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9-]{1,63}\.){1,8}[A-Za-z]{2,6}(?![\w(-]|\.\w))"
 )
 _URL: Final = re.compile(r"([^:]+://)(?:([^@/?#]*)@)?(\[[^\]]*\]|[^:/?#]*)(:\d+)?([^?#]*)(.*)", re.DOTALL)
+_REPOSITORY: Final = re.compile(
+    r"(?P<before>/?(?:(?:api/)?(?:datasets|spaces|models)/)?)(?P<owner>[^/@]+)/(?P<name>[^/@]+?)(?P<git>(?:\.git)?)"
+    r"(?P<more>(?:/[^@]*)?)(?P<behind>(?:@.*)?[.,)]*)"
+)
 _LOCAL: Final = re.compile(r"(?i)|localhost|host\d*|[\d.]+|\[.*\]")
 _SEPARATOR: Final = re.compile(r"([\\/]+)")
 _SLASH: Final = re.compile(r"(/+)")
@@ -77,6 +83,8 @@ _MORE_THAN_PATH: Final = re.compile(r" -|[:;,|<>*?](?![\\/])|\.\w{1,8} ", re.ASC
 _SHORT: Final = re.compile(r"[\w.+-]{0,15}")
 #: What stands for something already.
 _MADE: Final = re.compile(r"(?:user|host|folder)\d*")
+#: Hidden where a text shows that it is a machine; elsewhere it is a card.
+_NUMBERED_HOST: Final = re.compile(r"gpu\d")
 _LINE_BEHIND: Final = re.compile(r"\(\d+(?:,\d+)?\)$")
 #: Where folders of people lie.
 _TOP: Final = SYSTEM | ACCOUNTS | {"data", "mnt", "media", "opt", "srv", "root", "tmp", "var", "workspace", "scratch"}
@@ -88,6 +96,25 @@ _NO_HOSTS: Final = frozenset({"sha256", "sha512", "md5"})
 _NAME: Final = r"[^\W\d][\w.-]{0,31}(?<![.-])"
 _MACHINE: Final = r"[A-Za-z][A-Za-z0-9-]{0,62}(?:\.[A-Za-z0-9-]{1,63}){0,6}"
 _U, _H = rf"(?P<user>{_NAME})", rf"(?P<host>{_MACHINE})"
+_IP: Final = r"(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)"
+#: Addresses of networks of one's own; others may be versions.
+_OWN_IP: Final = r"(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)"
+_LOGIN: Final = r"(?:ssh|scp|sftp|rsync|sshfs|mosh)"
+#: Endings of hosts that are no attributes of modules.
+_DOMAINS: Final = (
+    "local",
+    "lan",
+    "internal",
+    "intranet",
+    "corp",
+    "localdomain",
+    "com",
+    "org",
+    "edu",
+    "gov",
+    "cn",
+    "de",
+)
 #: Where a text shows that a word is an account or a machine: letters that must be there (small ones), and how.
 _SHOWN: Final = tuple(
     (mark, re.compile(pattern))
@@ -98,7 +125,15 @@ _SHOWN: Final = tuple(
         ("㉿", rf"(?<!\w){_U}㉿{_H}"),
         ("@", rf"(?<![\w.@/+-]){_U}@{_H}\s(?P<folder>[^\s@]{{1,60}})\s[%$#]\s"),
         ("@", rf"\[{_U}@{_H} (?P<folder>[^\]\n]{{1,80}})\][#$%]"),
-        ("@", rf"\b(?:ssh|scp|sftp|rsync|sshfs|mosh)\s(?:[^@\n]{{0,80}}\s)?{_U}@{_H}"),
+        ("@", rf"\b{_LOGIN}\s(?:[^@\n]{{0,80}}\s)?{_U}@{_H}"),
+        ("@", rf"\b{_LOGIN}\s(?:[^@\n]{{0,80}}\s)?{_U}@{_IP}"),
+        ("@", rf"(?<![\w.@/+-]){_U}@(?={_OWN_IP}){_IP}"),
+        ("@", rf"(?<![\w.@/+-]){_U}@{_IP}(?=:[~/])"),
+        ("git@", rf"\bgit@{_H}:(?P<repository>[\w.-]{{1,100}}/[\w./-]{{1,200}})"),
+        (
+            "@",
+            r"(?P<user>[^\W\d_a-z][\w.'-]{0,40}(?: [^\W\d_a-z][\w.'-]{0,40}){1,3}) <(?=[\w.+-]{1,64}@[\w.-]{1,100}>)",
+        ),
         # the heads of lines: syslog and the kernel's, NCCL's, uname's, Slurm's, torchrun's
         (
             ":",
@@ -111,7 +146,19 @@ _SHOWN: Final = tuple(
         ("step ", rf"\bSTEP \S{{1,20}} ON {_H}"),
         ("connect", rf"(?i:\bconnect(?:ing|ed|ion)? to ){_H}(?=:\d)"),
         ("]:", rf"\[{_H}\]:\d{{2,5}}\b"),
+        # names that Windows, macOS and clouds give; hosts with a port
+        ("top-", r"\b(?P<host>(?:DESKTOP|LAPTOP)-[A-Z0-9]{5,8})\b"),
+        ("win-", r"\b(?P<host>WIN-[A-Z0-9]{11})\b"),
+        ("-mac", r"\b(?P<host>\w{1,30}-MacBook(?:-(?:Pro|Air))?)\b"),
+        ("ip-", r"\b(?P<host>ip-\d{1,3}(?:-\d{1,3}){3})\b"),
+        *(
+            (f".{domain}:", rf"(?<![\w.@/-])(?P<host>(?:[\w-]{{1,63}}\.){{1,6}}{domain})(?=:\d{{4,5}}\b)")
+            for domain in _DOMAINS
+        ),
         # names with a value
+        ("host: ", rf"(?i:\bhost:\s)(?!x86|aarch|arm|i\d86)(?=[\w.-]{{0,60}}\d){_H}(?![\w/\\])"),
+        ("hostname ", rf"(?i:\bhostname\s)(?=[\w.-]{{0,60}}[\d-]){_H}(?![\w/\\])"),
+        ("node ", rf"(?i:\bnode\s)(?=[A-Za-z]\w{{0,30}}-[\w-]{{0,30}}\d){_H}(?![\w/\\])"),
         ("host", rf"(?i:\bhost\s{{0,20}}:\s{{1,20}}){_H}(?=\s*$)"),
         ("host=", rf"(?i:\bhost=){_H}(?![\w./\\-])"),
         *(
@@ -234,7 +281,8 @@ class Redactor:
         known = self._instead.get(_key(word))
         # What was taken for any folder turns out to be an account's or a machine's.
         if known is None or (known[0] is Secret.FOLDER and kind is not Secret.FOLDER):
-            if _MADE.fullmatch(word) or (kind is not Secret.FOLDER and is_plain(word) and len(word) > 2):
+            is_common = kind is not Secret.FOLDER and is_plain(word) and len(word) > 2
+            if _MADE.fullmatch(word) or (is_common and not _NUMBERED_HOST.fullmatch(word)):
                 return word
             self._counts[kind] += 1
             self._instead[_key(word)] = kind, f"{kind.value}{self._counts[kind]}"
@@ -268,6 +316,8 @@ class Redactor:
             return self._machine(word, has_short_name=True)
         if group == "path":
             return self._path(word)
+        if group == "repository":
+            return self._repository(word)
         if group == "folder":
             return word if word[0] == "~" or tells_nothing(word) else self._name(Secret.FOLDER, word)
         return self._name(Secret.USER, word)
@@ -309,6 +359,11 @@ class Redactor:
         made = scheme + (f"{account}@" if account else "")
         if scheme.lower() == "file://":
             return made + (self._machine(host) if host else "") + self._path(path) + rest
+        if has_repositories(host):
+            return made + host + port + self._repository(path) + rest
+        owner, _dot, site = host.partition(".")
+        if site in ("github.io", "hf.space") and not is_known_owner(owner):
+            return f"{made}{self._name(Secret.USER, owner)}.{site}{port}{self._path(path)}{rest}"
         if is_site(host):
             return made + host + port + path + rest
         if not _LOCAL.fullmatch(host):
@@ -316,6 +371,15 @@ class Redactor:
         if rest and rest not in ".,)":
             rest = self._noted(Secret.SECRET, rest, rest[0] + "***")
         return made + host + port + self._path(path) + rest
+
+    def _repository(self, path: str) -> str:
+        """``/OWNER/NAME/…`` on a site where anybody has theirs."""
+        parts = _REPOSITORY.fullmatch(path)
+        if parts is None or is_known_owner(parts["owner"]):
+            return path
+        owner, name = self._name(Secret.USER, parts["owner"]), parts["name"]
+        name = name if tells_nothing(name) else self._name(Secret.FOLDER, name)
+        return f"{parts['before']}{owner}/{name}{parts['git']}{self._path(parts['more'])}{parts['behind']}"
 
     def _path(self, text: str) -> str:
         """A path, part by part."""

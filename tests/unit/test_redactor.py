@@ -112,7 +112,20 @@ LINES = (
     ("wandb: Currently logged in as: alice (acme-ai)", "wandb: Currently logged in as: user2 (user3)"),
     (r"The user ACME\bob has no rights", r"The user host2\user2 has no rights"),
     ("contact alice.smith@acme-corp.com or alice.smith", "contact user2@host2 or user2"),
+    ("ssh bob@10.1.2.3 # bob", "ssh user2@0.0.0.0 # user2"),
+    ("carol@192.168.1.9:~/y to carol@192.168.1.9", "user2@0.0.0.0:~/y to user2@0.0.0.0"),
+    ("scp alice@gpu7:/data/x /tmp", "scp user2@host2:/data/x /tmp"),
+    ("on DESKTOP-8F3K2L1, LAPTOP-ABC1234, WIN-0ABCDEFGH12", "on host2, host3, host4"),
+    ("on Bobs-MacBook-Pro and ip-172-31-4-5", "on host2 and host3"),
+    ("(lab.acme.local:29500)", "(host2:29500)"),
+    ("host: lab-ws-18 is slow, node gpu-node-03, Hostname lab8", "host: host2 is slow, node host4, Hostname host3"),
+    ("Bob Miller <bob@acme.com> wrote", "user2 <user3@host2> wrote"),
     # addresses on the net
+    ("git@github.com:bobmiller/secretproj.git", "git@github.com:user2/folder1.git"),
+    ("https://github.com/bobmiller/secretproj/issues/3", "https://github.com/user2/folder1/issues/3"),
+    ("git+https://github.com/bobmiller/secretproj@main", "git+https://github.com/user2/folder1@main"),
+    ("https://huggingface.co/datasets/bobmiller/scans", "https://huggingface.co/datasets/user2/folder1"),
+    ("https://bobmiller.github.io/x bobmiller", "https://user2.github.io/x user2"),
     (
         "https://download.pytorch.org/whl/cu124 https://pip.acme.com/simple?token=abc",
         "https://download.pytorch.org/whl/cu124 https://host2/folder1?***",
@@ -124,11 +137,15 @@ LINES = (
     ("HF_TOKEN=hf_abc wandb login --api-key 0123abcd", "HF_TOKEN=*** wandb login --api-key ***"),
     ('"token": "hf_abc", Authorization: Bearer abc.def', '"token": "***", Authorization: Bearer ***'),
     ("login with hf_ABCDEFGHIJKLMNOP", "login with ***"),
+    ("mail; token: 0123456789abcdef0123456789abcdef01234567", "mail; token: ***"),
+    ("serial 1322621012345, Serial No. 1322621012345", "serial 0, Serial No. 0"),
 )
 #: Lines that say nothing of anybody.
 KEPT = (
     "torch 2.5.1+cu124, torch@2.5, torch @ https://download.pytorch.org/whl/cu124/torch-2.5.1.whl",
     "git+https://github.com/pytorch/pytorch@v2.5.1 gcc@9.4.0 image@sha256:0123abcd memcpy@GLIBC_2.14 pci@0000:01:00.0",
+    "https://github.com/NVIDIA/apex.git https://huggingface.co/openai/clip https://mirrors.nju.edu.cn/pytorch/whl/cu126",
+    "node 3 of 4; node rank 0; serial numbers; cudnn@8.9.7.29 gpu7 threading.local:12 train.py:29500 token: 29871",
     "y = x@self.weight.T + q@k.transpose(-2,-1) + x@w",
     "/job:localhost/replica:0/task:0/device:GPU:0 /device:GPU:0 /physical_device:GPU:0",
     "Node (/model/layers.0/self_attn/MatMul) Op (MatMul)",
