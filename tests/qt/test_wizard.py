@@ -804,6 +804,7 @@ def test_the_preview_says_what_is_replaced(desk: Desk, suffix: str, tmp_path: Pa
         assert written == shown
     assert "/opt/torch" not in written
     assert wizard.report.replaced.isVisible()
+    assert wizard.report.replaced.horizontalScrollBar().maximum() == 0
 
 
 def test_where_nothing_is_replaced_one_line_says_so(desk: Desk) -> None:

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
     QHBoxLayout,
+    QHeaderView,
     QLabel,
     QTextEdit,
     QTreeWidget,
@@ -38,7 +39,7 @@ FORMATS: tuple[tuple[str, str], ...] = (
 )
 KIND: dict[str, str] = {
     "user": N_("user name"),
-    "host": N_("name of this computer"),
+    "host": N_("computer name"),
     "home": N_("home folder"),
     "folder": N_("folder"),
     "address": N_("IP address"),
@@ -46,10 +47,11 @@ KIND: dict[str, str] = {
     "serial": N_("serial number"),
     "id": N_("id of a device"),
 }
-#: No word of the list takes more.
-_WIDEST = 130
+#: What kind and how often are read whole; the words share the rest.
+_FIXED, _STRETCH = QHeaderView.ResizeMode.Fixed, QHeaderView.ResizeMode.Stretch
+_WIDTHS = (_FIXED, _STRETCH, _STRETCH, _FIXED)
 #: Below this width the list stands under the text.
-_NARROW = 860
+_NARROW = 900
 
 
 class ReportPage(QWidget):
@@ -101,6 +103,8 @@ class ReportPage(QWidget):
         self.replaced.setHeader(header)
         header.setStretchLastSection(False)
         self.replaced.setColumnCount(4)
+        for number, mode in enumerate(_WIDTHS):
+            header.setSectionResizeMode(number, mode)
         self.replaced.setTextElideMode(Qt.TextElideMode.ElideMiddle)
         use_thin_bars(self.replaced, theme)
         self._list = Framed(theme, self.replaced, self)
@@ -152,10 +156,12 @@ class ReportPage(QWidget):
             item = QTreeWidgetItem(self.replaced)
             for number, words in enumerate((_(KIND[kind]), printable(word), printable(instead), str(count))):
                 item.setText(number, words)
+                item.setToolTip(number, words)
             item.setTextAlignment(3, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        for number in range(4):
-            self.replaced.resizeColumnToContents(number)
-            self.replaced.setColumnWidth(number, min(self.replaced.columnWidth(number) + S, _WIDEST))
+        for number, mode in enumerate(_WIDTHS):
+            if mode is _FIXED:
+                self.replaced.resizeColumnToContents(number)
+                self.replaced.setColumnWidth(number, self.replaced.columnWidth(number) + S)
         self._tell()
 
     def tell_saved(self, file: str, fault: str) -> None:
@@ -175,13 +181,13 @@ class ReportPage(QWidget):
             _(
                 "The report is for somebody who helps you. What is recognised as the name of a person or a computer, "
                 "an address, a folder of your own, a secret, a serial number or a device's id is replaced in it, the "
-                "same by the same. Names of files, packages and conda environments stay. Read it before you pass it "
+                "same by the same. Names of files, packages and environments stay. Read it before you pass it "
                 "on; nothing is sent."
             ),
         )
         for suffix, label in FORMATS:
             self.forms[suffix].setText(_(label))
-        self.replaced.setHeaderLabels([_("What"), _("On this machine"), _("In the report"), _("Times")])
+        self.replaced.setHeaderLabels([_("What"), _("In the original"), _("In the report"), _("Times")])
         self.replaced.setAccessibleName(_("What is replaced"))
         self.text.setAccessibleName(_("What is saved"))
         self.message.retranslate()
