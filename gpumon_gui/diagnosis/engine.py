@@ -43,6 +43,8 @@ _PROVED = {
     "fails": Verdict.FAILS,
     "cpu": Verdict.FAILS,
 }
+#: The step from which on the GPU is in use.
+_BEHAVIOUR = 9
 _NOT_SEEN = "gpu-claimed-but-not-seen"
 
 
@@ -70,8 +72,8 @@ def diagnose(document: Document, rules: Sequence[Rule]) -> Diagnosis:
     is_foreign = is_of_another(document.facts.get("given", {}).get("elsewhere", ()))
     apart = {UNNAMED} if is_foreign else set()
     ranked = _led(_ranked(_folded(_agreed(findings, rules, apart), rules, apart), steps), rules, apart)
-    concerns = {rule.code: rule.frameworks for rule in rules}
-    return Diagnosis(_verdicts(views, ranked, concerns, apart), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
+    by_code = {rule.code: rule for rule in rules}
+    return Diagnosis(_verdicts(views, ranked, by_code, apart), ranked, tuple(clear), tuple(not_evaluated), tuple(bugs))
 
 
 def _judge(rule: Rule, view: View, document: Document) -> Outcome | None:
@@ -202,7 +204,7 @@ def _follows(finding: Finding, leader: Finding, codes: tuple[str, ...], apart: S
 
 
 def _verdicts(
-    views: Sequence[View], findings: Sequence[Finding], concerns: Mapping[str, tuple[str, ...]], apart: Set[str]
+    views: Sequence[View], findings: Sequence[Finding], by_code: Mapping[str, Rule], apart: Set[str]
 ) -> tuple[FrameworkVerdict, ...]:
     verdicts = []
     for view in views:
@@ -211,15 +213,17 @@ def _verdicts(
         blocking = [
             finding
             for finding in findings
-            if finding.severity in (Severity.BLOCKS, Severity.CRASHES)
+            if _stops(finding, by_code[finding.code])
             and finding.confidence is not Confidence.LOW
             and _concerns(finding, view.subject, apart)
         ]
         for framework, installed, sees in _FRAMEWORKS:
-            if not view.known(installed):
+            if not view.known(installed) and not view.known(framework):
                 continue
-            own = [found for found in blocking if framework in (concerns[found.code] or (framework,))]
+            own = [found for found in blocking if framework in (by_code[found.code].frameworks or (framework,))]
             claims = view.get(sees)
+            if not view.known(installed) and claims is UNKNOWN and not own:
+                continue  # it is named, and nothing is said of it
             proof = view.text(f"{framework}.proof.verdict")
             if view.get(installed) is None:
                 verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.NOT_INSTALLED))
@@ -235,6 +239,11 @@ def _verdicts(
             else:
                 verdicts.append(FrameworkVerdict(view.subject, framework, Verdict.NOT_MEASURED))
     return tuple(verdicts)
+
+
+def _stops(finding: Finding, rule: Rule) -> bool:
+    """Whether it keeps a framework off the GPU. What runs there and stops for want of memory can use it."""
+    return finding.severity is Severity.BLOCKS or (finding.severity is Severity.CRASHES and rule.step < _BEHAVIOUR)
 
 
 def _claims_gpu(seen: object) -> bool:

@@ -9,6 +9,7 @@ import pytest
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin, View
 from gpumon_gui.diagnosis.finding import Confidence, Evidence, Severity, Verdict
+from gpumon_gui.diagnosis.logs.reader import read
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope
 from gpumon_gui.diagnosis.rules.table import RULES
 
@@ -110,10 +111,37 @@ def test_rules_of_the_machine_are_judged_once_and_those_of_an_environment_in_eac
         ({"torch": {"version": "2.9.1", "cuda_available": False}}, Verdict.FAILS),
         ({"tensorflow": {"version": "2.20.0", "gpu_count": 0}}, Verdict.FAILS),
         ({"jax": {"version": None}}, Verdict.NOT_INSTALLED),
+        ({"torch": {"cuda_available": False}}, Verdict.FAILS),
+        ({"tensorflow": {"gpu_count": 0}}, Verdict.FAILS),
     ],
 )
 def test_what_a_framework_says_of_itself(facts: dict[str, Any], verdict: Verdict) -> None:
     assert [found.verdict for found in diagnose(Document(facts), ()).verdicts] == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("log", "verdicts"),
+    [
+        ("AssertionError: Torch not compiled with CUDA enabled", {"torch": Verdict.FAILS}),
+        (">>> torch.cuda.is_available()\nFalse", {"torch": Verdict.FAILS}),
+        ("RuntimeError: No CUDA GPUs are available", {"torch": Verdict.FAILS}),
+        ("RuntimeError: Torch is not able to use GPU; add --skip-torch-cuda-test to", {"torch": Verdict.FAILS}),
+        (">>> tf.config.list_physical_devices('GPU')\n[]", {"tensorflow": Verdict.FAILS}),
+        ("Skipping registering GPU devices...\n", {"tensorflow": Verdict.FAILS}),
+        # Its memory is too small: the GPU is used.
+        (
+            "torch.__version__ 2.1.0\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 7.79 GiB "
+            "total capacity; 5.31 GiB already allocated; 1.12 GiB free; 5.90 GiB reserved in total by PyTorch)",
+            {"torch": Verdict.NOT_MEASURED},
+        ),
+        ("torch.version.cuda 12.1\nepoch 1", {}),
+    ],
+)
+def test_what_a_log_says_of_a_framework_is_the_verdict_without_its_version_too(
+    log: str, verdicts: dict[str, Verdict]
+) -> None:
+    found = diagnose(read(log.encode()).merge_into(Document()), RULES)
+    assert {one.framework: one.verdict for one in found.verdicts} == verdicts
 
 
 def test_a_missing_card_is_said_before_a_build_that_could_not_use_one() -> None:

@@ -21,7 +21,13 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         numbers=("found",),
     ),
     Pattern("torch-no-driver", "found no nvidia driver", r"Found no NVIDIA driver on your system", framework="torch"),
-    Pattern("torch-no-gpus", "no cuda gpus are available", r"No CUDA GPUs are available", framework="torch"),
+    Pattern(
+        "torch-no-gpus",
+        "no cuda gpus are available",
+        r"No CUDA GPUs are available",
+        framework="torch",
+        states={"torch.cuda_available": False},
+    ),
     Pattern(
         "torch-driver-init-failed",
         "cuda driver initialization failed",
@@ -35,7 +41,13 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         r"device >= 0 && device < num_gpus.{0,20}INTERNAL ASSERT FAILED",
         framework="torch",
     ),
-    Pattern("app-cannot-use-gpu", "torch is not able to use gpu", r"Torch is not able to use GPU", framework="torch"),
+    Pattern(
+        "app-cannot-use-gpu",
+        "torch is not able to use gpu",
+        r"Torch is not able to use GPU",
+        framework="torch",
+        states={"torch.cuda_available": False},
+    ),
     # TensorFlow, tsl/xla stream executor's cuda_diagnostics.cc.
     Pattern(
         "tf-kernel-driver-not-running",

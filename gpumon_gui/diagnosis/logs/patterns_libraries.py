@@ -26,7 +26,13 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
     ),
     Pattern("tf-native-load-failed", "failed to load the native", r"failed to load the native tensorflow runtime"),
     Pattern("tf-dlopen-failed", "cannot dlopen some gpu libraries", r"cannot dlopen some gpu libraries"),
-    Pattern("tf-dlopen-failed", "skipping registering gpu devices", r"skipping registering gpu devices"),
+    Pattern(
+        "tf-dlopen-failed",
+        "skipping registering gpu devices",
+        r"skipping registering gpu devices",
+        framework="tensorflow",
+        states={"tensorflow.gpu_count": 0},
+    ),
     Pattern("tf-no-cudart", "could not find cuda drivers", r"could not find cuda drivers on your machine"),
     # --- two cuDNNs
     Pattern(
