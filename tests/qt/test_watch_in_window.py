@@ -1012,9 +1012,9 @@ def test_where_the_border_was_moved_to_it_stays(
     see(LOADING)
     panel, split = panel_of(watches), window.pages["performance"].split
     usual = panel.width()
-    drag(split, QPoint(-60, 0))
+    drag(split, QPoint(60, 0))  # the other way the page has no more to give
     moved = panel.width()
-    assert moved == usual + 60
+    assert moved == usual - 60
     for _time in range(2):
         panel.toggle_fold()
     assert panel.width() == pytest.approx(moved, abs=2)
