@@ -118,7 +118,7 @@ class Preferences(QObject):
         """Every option that is shown; what the program keeps for itself stays."""
         before = {key: value for key, value in self.settings.values.chosen.items() if BY_KEY[key].section}
         self._set_all({key: BY_KEY[key].default for key in before})
-        text = _("All settings are the usual ones again.")
+        text = _("All settings are back at their defaults.")
         self._window.message.say(text, Tone.GOOD, undo=lambda: self._set_all(before))
 
     def _set_all(self, values: Mapping[str, OptionValue]) -> None:

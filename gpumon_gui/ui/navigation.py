@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QFont, QKeySequence, QShortcut
 from PySide6.QtWidgets import QLabel, QStackedWidget, QWidget
 
@@ -21,7 +21,8 @@ _log = logging.getLogger("gpumon.window")
 
 
 class Navigation(QObject):
-    """The rail at the left, the heading and the pages; Ctrl and a number lead to a page, Ctrl+F to the search.
+    """The rail at the left, the heading and the pages; Ctrl and a number lead to a page as they stand there, Ctrl+F
+    to the search.
 
     Signals:
         shown(): another page is on show, or the same again.
@@ -44,9 +45,8 @@ class Navigation(QObject):
         self.heading.setFont(font)
         self.stack = QStackedWidget(window)
         self.pages = PageShelf((entry.name for entry in PAGES), self._make_page)
-        for position, entry in enumerate(PAGES, start=1):
-            shortcut = QShortcut(QKeySequence(f"Ctrl+{position}"), window)
-            shortcut.setObjectName(entry.name)
+        self._keys = [QShortcut(QKeySequence(f"Ctrl+{number}"), window) for number, _page in enumerate(PAGES, start=1)]
+        for shortcut in self._keys:
             shortcut.activated.connect(self._on_page_key)
         find = QShortcut(QKeySequence(QKeySequence.StandardKey.Find), window)
         find.activated.connect(self._on_find)
@@ -103,9 +103,11 @@ class Navigation(QObject):
 
     @Slot()
     def _on_page_key(self) -> None:
-        name = self.sender().objectName()
-        if name not in self._hidden:
-            self.show_page(name)
+        offered = [entry.name for entry in PAGES if entry.name not in self._hidden]
+        number = next(number for number, shortcut in enumerate(self._keys) if shortcut is self.sender())
+        if number < len(offered):
+            self.show_page(offered[number])
+            self.page.setFocus(Qt.FocusReason.TabFocusReason)  # of the page: what it is about, where it has such
 
     @Slot()
     def _on_find(self) -> None:

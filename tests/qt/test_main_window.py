@@ -139,8 +139,17 @@ def test_keys_change_the_page_and_only_what_is_visible_is_read(window: MainWindo
     assert window.page == "processes"
     assert window.heading.text() == "Processes"
     assert origin.demands[-1] == Demand(1.0, details=False, processes=True, cpu_processes=True)
+    assert window.pages["processes"].table.hasFocus()  # the arrow keys go through the rows
     QTest.keyClick(window, Qt.Key.Key_1, Qt.KeyboardModifier.ControlModifier)
     assert window.page == "performance"
+    assert window.pages["performance"].adapters.view().hasFocus()
+    for number, entry in enumerate(PAGES):
+        QTest.keyClick(window, Qt.Key(Qt.Key.Key_1 + number), Qt.KeyboardModifier.ControlModifier)
+        focus = window.focusWidget()
+        assert focus is not None
+        page = window.pages[entry.name]
+        assert window.page == entry.name
+        assert focus is page or page.isAncestorOf(focus)
 
 
 @pytest.mark.parametrize(("room", "least"), [((320, 240), (320, 240)), ((1000, 400), (720, 400))])

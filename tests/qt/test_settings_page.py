@@ -118,6 +118,20 @@ def test_all_are_reset_at_once_and_that_can_be_undone(bench: Bench) -> None:
     assert bench.window.message.text == ""
 
 
+def test_after_a_reset_the_page_stays_where_it_is(bench: Bench, qtbot: QtBot) -> None:
+    bench.window.activateWindow()
+    qtbot.waitUntil(bench.window.isActiveWindow, timeout=5000)
+    bench.settings.set("alerts.quiet_minutes", 25)
+    page, bar = bench.page, bench.page.area.verticalScrollBar()
+    page.reset_button.setFocus()
+    qtbot.waitUntil(lambda: bar.value() > 0)
+    before = bar.value()
+    QTest.keyClick(page.reset_button, Qt.Key.Key_Space)
+    assert not page.reset_button.isEnabled()
+    assert page.hasFocus()
+    assert bar.value() >= before  # the message above takes some of the height
+
+
 def test_every_control_can_be_worked_by_key(bench: Bench) -> None:
     for key, row in bench.page.rows.items():
         control, before = row.control, bench.settings.values.get(key)

@@ -52,6 +52,7 @@ class HistoryPage(QWidget):
         self.message = MessageBar(theme, closable=True, parent=self)
         self.figures = HistoryFigures(theme, self)
         self.stack = self.figures.stack
+        self.setFocusProxy(self.stack)
         self.empty = HistoryEmpty(theme, self)
         self.foot = HistoryFoot(theme, self)
         self.asked = HistoryAsking(feed, self.stack.columns, self)

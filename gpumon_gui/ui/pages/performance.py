@@ -86,6 +86,7 @@ class PerformancePage(QWidget):
         self._band_devices: tuple[DeviceKey, ...] = ()
 
         self.adapters = AdapterList(theme)
+        self.setFocusProxy(self.adapters.view())
         self.banner = Banner(theme)
         self._charts = QWidget()
         self._chart_grid = ChartGrid(self._charts)

@@ -73,6 +73,7 @@ class ProcessesPage(QWidget):
         self.proxy = ProcessFilter(self.model, self)
         self.table = ProcessTable(theme, self.proxy, self)
         self.model.bare_found.connect(self.table.set_bare)
+        self.setFocusProxy(self.table)
         self.empty = EmptyNotice(theme, self.table.viewport())
         self.details = ProcessDetails(theme, self)
         self.message = MessageBar(theme, closable=True, parent=self)

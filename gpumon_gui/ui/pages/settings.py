@@ -142,7 +142,10 @@ class SettingsPage(QWidget):
     def _allow_reset(self) -> None:
         """Only where something differs."""
         chosen = self._settings.values.chosen if self._settings is not None else {}
-        self.reset_button.setEnabled(any(BY_KEY[key].section for key in chosen))
+        differs = any(BY_KEY[key].section for key in chosen)
+        if not differs and self.reset_button.hasFocus():
+            self.setFocus()  # Qt would go on to the first row, and the page with it
+        self.reset_button.setEnabled(differs)
 
     @Slot(str)
     def _on_changed(self, key: str) -> None:
