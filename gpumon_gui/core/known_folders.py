@@ -1,4 +1,5 @@
-"""Knows: names of folders and files that are the same for everybody, so that they tell nothing. Must not know: texts.
+"""Knows: names (of folders, files, sites, plain words) that are everybody's, so that they tell nothing. Must not know:
+texts.
 
 What is here stays in a report that is passed on; whatever else a folder is called, a person chose.
 """

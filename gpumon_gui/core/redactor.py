@@ -452,8 +452,6 @@ class Redactor:
             )
             if not is_kept:
                 parts[place] = self._name(Secret.FOLDER, word)
-            elif is_last:
-                parts[place] = part
 
 
 def _holds_modules(part: str, above: str) -> bool:
