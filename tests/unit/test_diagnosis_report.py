@@ -15,7 +15,7 @@ from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import Document, Origin, Signal
 from gpumon_gui.diagnosis.logs.reader import read
-from gpumon_gui.diagnosis.report import environments, text
+from gpumon_gui.diagnosis.report import environments, tables, text
 from gpumon_gui.diagnosis.report.document import report
 from gpumon_gui.diagnosis.report.html import html
 from gpumon_gui.diagnosis.rules.table import RULES
@@ -117,6 +117,13 @@ def test_a_long_line_is_cut_after_what_is_private_was_hidden(length: int) -> Non
         values = {one["value"] for one in report(document, found, RULES, NOW, private)["findings"][0]["evidence"]}
         assert [len(value) for value in values] == [400]
     assert not any("rob" in value for value in values)
+
+
+def test_a_line_with_backticks_is_quoted_whole_in_markdown() -> None:
+    log = read(b"torch.cuda.OutOfMemoryError: CUDA out of memory. Set `a` or ``b``", "x.txt").merge_into(Document())
+    written = text.markdown(report(log, diagnose(log, RULES), RULES, NOW, None))
+    assert "- ``` Printed (x.txt:1): torch.cuda.OutOfMemoryError: CUDA out of memory. Set `a` or ``b`` ```\n" in written
+    assert tables.quoted("plain") == "`plain`"
 
 
 def test_html_is_whole_and_escaped(made: dict[str, Any]) -> None:

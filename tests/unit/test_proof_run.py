@@ -392,7 +392,7 @@ def test_what_is_worth_a_proof() -> None:
 
 def judged(proof: Proof, **torch: object) -> tuple[Document, Verdict, str | None]:
     own = {"version": "2.11.0", "import_ok": True, "cuda_available": True, **torch}
-    document = Document({"environments": [{"interpreter": {"path": "/e/python"}, "torch": own}]})
+    document = Document({"environments": [{"interpreter": {"path": "/e/python", "name": "e"}, "torch": own}]})
     target = Target(0, Environment("/e/python", Kind.VENV, "e", "/e"), "torch")
     document = with_proofs(document, (Proven(target, proof, time_utc_s=1_800_000_000.0),))
     (verdict,) = diagnose(document, RULES).verdicts
@@ -408,7 +408,7 @@ def test_a_proof_becomes_the_verdict_with_both_sides() -> None:
     assert (verdict, code) == (Verdict.PROVEN, None)
     said_here = page(document)
     first = said_here.splitlines()[0]
-    assert "PyTorch 2.11.0+cu130 in /e/python computes on GPU 0 (NVIDIA H200) – proven: 600 TFLOP/s in fp16" in first
+    assert "PyTorch 2.11.0+cu130 in e computes on GPU 0 (NVIDIA H200) – proven: 600 TFLOP/s in fp16" in first
     assert "50.0 × this processor" in first
     assert "seen by NVML" in first
     assert "61 % of what this card can do in fp16" in said_here
@@ -469,7 +469,7 @@ def test_a_damaged_proof_in_a_facts_file_ends_no_report() -> None:
     whole = facts_of(judge(claims(), samples(Card(works=False, others={7: lambda _at: 0.3}))))
     for facts in damaged(whole):
         own = {"version": "2.11.0", "cuda_available": True, "proof": facts}
-        document = Document({"environments": [{"interpreter": {"path": "/e/python"}, "torch": own}]})
+        document = Document({"environments": [{"interpreter": {"path": "/e/python", "name": "e"}, "torch": own}]})
         diagnosis = diagnose(document, (RULE,))
         assert not diagnosis.bugs
         text.terminal(report(document, diagnosis, (RULE,), SystemClock().now(), None))

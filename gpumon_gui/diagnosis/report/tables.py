@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -37,6 +38,14 @@ def markdown(sections: Iterable[Mapping[str, Any]]) -> list[str]:
     return lines
 
 
+def quoted(line: str) -> str:
+    """A line as Markdown shows it letter by letter: in more backticks than stand together in it."""
+    marks = re.findall("`+", line)
+    fence = "`" * (max(map(len, marks), default=0) + 1)
+    room = " " if marks else ""  # of which Markdown takes one at each side
+    return f"{fence}{room}{line}{room}{fence}"
+
+
 def _aligned(table: Mapping[str, Any]) -> list[str]:
     """Columns side by side: words to the left, the others (numbers) to the right."""
     last = len(table["columns"]) - 1  # behind it there is room
@@ -68,4 +77,4 @@ def _width(text: str) -> int:
 
 def _cell(text: str, *, code: bool = False) -> str:
     flat = " ".join(text.split()).replace("|", "\\|")
-    return f"`{flat.replace('`', chr(39))}`" if code and flat else flat
+    return quoted(flat) if code and flat else flat

@@ -43,7 +43,7 @@ def markdown(report: Mapping[str, Any]) -> str:
         lines += ["", f"## {finding['rank']}. {finding['title']}", ""]
         lines.append(f"`{finding['code']}` · {status(finding)}{about(finding, report)}")
         head, said = evidence_lines(finding["evidence"])
-        lines += ["", f"**{head}**", "", *(f"- `{line}`" for line in said)]
+        lines += ["", f"**{head}**", "", *(f"- {tables.quoted(line)}" for line in said)]
         if finding["advice"]:
             lines += ["", "**" + _("What to do") + "**", ""]
         for number, step in enumerate(finding["advice"], start=1):
@@ -54,7 +54,7 @@ def markdown(report: Mapping[str, Any]) -> str:
     lines += tables.markdown(report.get("sections", ()))
     listed = environments.listed(report)
     if listed:
-        lines += ["", f"## {_('Python environments')}", "", *(f"- `{line}`" for line in listed)]
+        lines += ["", f"## {_('Python environments')}", "", *(f"- {tables.quoted(line)}" for line in listed)]
     return _harmless("\n".join([*lines, "", summary(report), ""]))
 
 

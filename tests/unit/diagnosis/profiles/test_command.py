@@ -65,7 +65,7 @@ def test_names_from_a_profile_are_only_text(tmp_path: Path, capsys: pytest.Captu
         written = target.read_text(encoding="utf-8")
         assert "\x1b" not in written
         assert suffix == "md" or "<script>alert" not in written
-        assert suffix == "html" or r"</script> \| 'x'" in written
+        assert suffix == "html" or r"</script> \| `x`" in written
     assert "\x1b" not in capsys.readouterr().out
 
 
