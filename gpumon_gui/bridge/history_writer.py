@@ -213,7 +213,7 @@ class HistoryWriter(Worker):
 
     def _opened(self) -> HistoryStore:
         if self._store is None:
-            store = HistoryStore(self._path)
+            store = HistoryStore(self._path, self.stop_event.is_set)
             self._store = store
             self._newest_s = store.newest_s
             if self._now_utc_s:

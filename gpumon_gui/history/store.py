@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gpumon_gui.core import database
 from gpumon_gui.core.database import Journal, create, open_for_writing, writing
 from gpumon_gui.core.errors import OutputFailed
 from gpumon_gui.core.files import cannot_write, shown
@@ -45,6 +46,8 @@ NAME = "history.db"
 MOST_MARKERS = 100_000
 #: Free pages worth giving back to the disk.
 _SPARE_PAGES = 4096
+#: How often somebody is asked whether to wait on for another program's lock.
+_WAIT_MS = 250
 _SECONDS = LEVELS[0]
 
 
@@ -56,9 +59,11 @@ class HistoryStore:
         newest_s: the newest second that was in it when it was opened; None when it was empty.
     """
 
-    def __init__(self, path: Path) -> None:
-        """Open the file, make it where there is none, and pack what a killed program left. Raises OutputFailed."""
+    def __init__(self, path: Path, is_over: Callable[[], bool] = bool) -> None:
+        """Open the file, make it where there is none, and pack what a killed program left. Nobody waits long for
+        another program's lock once ``is_over`` says so. Raises OutputFailed."""
         self.path = path
+        self._is_over = is_over
         self._session = int.from_bytes(os.urandom(8)) >> 2
         self._connection = _opened(path)
         self._devices: dict[tuple[str, str], int] = {}
@@ -145,7 +150,7 @@ class HistoryStore:
     @contextmanager
     def _changing(self) -> Iterator[None]:
         with writing(self.path):
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._begin()
             try:
                 yield
                 self._connection.execute("COMMIT")
@@ -154,6 +159,23 @@ class HistoryStore:
                 with suppress(sqlite3.Error):  # a full disk has rolled back by itself
                     self._connection.execute("ROLLBACK")
                 raise
+
+    def _begin(self) -> None:
+        """As SQLite waits, but for an end meanwhile."""
+        left_ms = round(database.BUSY_S * 1000)
+        self._connection.execute(f"PRAGMA busy_timeout = {_WAIT_MS}")
+        try:
+            while True:
+                try:
+                    self._connection.execute("BEGIN IMMEDIATE")
+                    return
+                except sqlite3.OperationalError as error:
+                    left_ms -= _WAIT_MS
+                    is_locked = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                    if not is_locked or left_ms <= 0 or self._is_over():
+                        raise
+        finally:
+            self._connection.execute(f"PRAGMA busy_timeout = {round(database.BUSY_S * 1000)}")
 
     def _pack_stretch(self, stretch: Stretch) -> None:
         for table in stretch.tables.values():

@@ -120,6 +120,24 @@ def test_a_locked_file_is_told_and_written_later(path: Path, short_wait: None) -
     store.close()
 
 
+def test_a_program_that_ends_does_not_wait_for_a_locked_file(path: Path) -> None:
+    asked: list[None] = []
+
+    def is_over() -> bool:
+        asked.append(None)
+        return True
+
+    store, intake = HistoryStore(path, is_over), Intake()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    intake.add(sample_at(START))
+    with pytest.raises(OutputFailed, match=r"history\.db: in use by another program\."):
+        store.finish(intake, [])
+    assert len(asked) == 1
+    other.close()
+    store.close()
+
+
 def test_two_programs_may_write_at_the_same_time(path: Path) -> None:
     one, two = HistoryStore(path), HistoryStore(path)
     first, second = Intake(), Intake()
