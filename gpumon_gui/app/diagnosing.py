@@ -99,8 +99,8 @@ class Diagnosing(QObject):
     @Slot()
     def run(self) -> None:
         """Open the wizard."""
-        self._window.show_page("diagnostics")
-        self._page.run()
+        if self._shows_page():
+            self._page.run()
 
     @Slot()
     def _on_done(self) -> None:
@@ -127,8 +127,13 @@ class Diagnosing(QObject):
         if self._is_elsewhere:  # here another program may have that number
             self.run()
             return
+        if self._shows_page():
+            self._page.run_for(pid, name)
+
+    def _shows_page(self) -> bool:
+        """Bring it on show. False: it cannot be loaded, and the window has said so."""
         self._window.show_page("diagnostics")
-        self._page.run_for(pid, name)
+        return self._window.page == "diagnostics"
 
     @Slot()
     def _on_prepared(self) -> None:

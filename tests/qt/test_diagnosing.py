@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -100,6 +101,40 @@ def test_nothing_is_said_of_this_machine(make: Make, window: MainWindow) -> None
     window.show_page("diagnostics")
     assert window.pages["diagnostics"].whose.isHidden()
     assert window.pages["processes"].can_diagnose(replace(TRAINING, name="python"))
+
+
+def test_what_cannot_be_loaded_is_told_once(
+    make: Make,
+    window: MainWindow,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def changed(entry: object) -> object:
+        raise ImportError("planted")
+
+    diagnosing = make(Arguments())
+    monkeypatch.setattr(window.navigation, "_make", changed)
+    for act in (diagnosing.run, lambda: diagnosing._on_process(4711, "python")):
+        window.message.hide()
+        act()
+        assert window.message.text.startswith("Diagnostics cannot be loaded.")
+        assert window.page == "performance"
+
+
+def test_a_wizard_that_cannot_be_loaded_is_not_waited_for(
+    make: Make,
+    window: MainWindow,  # noqa: F811
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "gpumon_gui.ui.wizard.wizard", None)
+    monkeypatch.setattr("gpumon_gui.ui.pages.diagnostics._PARTS", ("gpumon_gui.diagnosis.checking",))
+    diagnosing = make(Arguments())
+    window.show_page("diagnostics")
+    page = window.pages["diagnostics"]
+    with qtbot.captureExceptions() as told:
+        diagnosing.run()
+        qtbot.waitUntil(lambda: bool(told), timeout=20_000)
+    assert page.stack.currentWidget() is page.overview
 
 
 def test_a_key_starts_it(make: Make, window: MainWindow, qtbot: QtBot) -> None:  # noqa: F811

@@ -179,6 +179,8 @@ class DiagnosticsPage(QWidget):
         self._is_prepared = True
         self.prepared.emit()
         waiting, self._waiting = self._waiting, []
+        if waiting:
+            self.stack.setCurrentWidget(self.overview)  # it stays there if what was waited for cannot be loaded
         for act in waiting:
             act()
 
