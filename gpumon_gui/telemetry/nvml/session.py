@@ -310,16 +310,17 @@ def _refused(code: int, root: Path) -> SourceUnavailable:
 
 
 def _versions(root: Path) -> str:
-    """The kernel module's and the library's versions, as far as they can be found without NVML."""
+    """The kernel module's and the library's versions, as far as they can be found without NVML. By the names of their
+    files, which are the same in every language."""
     found = []
     with contextlib.suppress(OSError):
         words = (root / "proc/driver/nvidia/version").read_text("utf-8", "replace").split()
         number = next((word for word in words if word.count(".") >= 1 and word[0].isdigit()), "")
-        found += [f"kernel module {number}"] if number else []
+        found += [f"nvidia.ko {number}"] if number else []
     for folder in ("usr/lib/x86_64-linux-gnu", "usr/lib64", "usr/lib"):
         names = sorted(path.name for path in (root / folder).glob("libnvidia-ml.so.*.*"))
         if names:
-            found.append(f"library {names[-1].removeprefix('libnvidia-ml.so.')}")
+            found.append(f"libnvidia-ml.so {names[-1].removeprefix('libnvidia-ml.so.')}")
             break
     return ", ".join(found)
 

@@ -212,7 +212,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         rows=(8,),
         shows=(
             "kernel module and library have different versions. Restart the computer. "
-            "(kernel module 580.95.05, library 580.159.03)",
+            "(nvidia.ko 580.95.05, libnvidia-ml.so 580.159.03)",
             "host | CPU: ",
         ),
         never=("Traceback", "internal fault"),
