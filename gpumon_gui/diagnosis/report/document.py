@@ -16,7 +16,7 @@ from gpumon_gui.core.clock import Instant
 from gpumon_gui.core.messages import _, language
 from gpumon_gui.core.redact import Private, Replaced, Secret, hide_secrets
 from gpumon_gui.core.redactor import Redactor
-from gpumon_gui.diagnosis.facts import MACHINE, Document
+from gpumon_gui.diagnosis.facts import MACHINE, UNNAMED, Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Evidence, Finding, FrameworkVerdict, Step
 from gpumon_gui.diagnosis.report import environments, fact_words, watch, words
 from gpumon_gui.diagnosis.report.profile import sections
@@ -112,7 +112,7 @@ def _proof(document: Document, diagnosis: Diagnosis, verdict: FrameworkVerdict) 
         if finding.code == verdict.code and finding.subject in (verdict.subject, MACHINE)
     ]
     name = words.FRAMEWORK.get(verdict.framework, verdict.framework)
-    about = {"environment": _(words.ENVIRONMENT), MACHINE: _(words.MACHINE)}.get(verdict.subject, verdict.subject)
+    about = {UNNAMED: _(words.ENVIRONMENT), MACHINE: _(words.MACHINE)}.get(verdict.subject, verdict.subject)
     return {"proof": sentences(proof, name, about, causes[0] if causes else "")}
 
 

@@ -120,7 +120,7 @@ def status(finding: Mapping[str, Any]) -> str:
 
 def subject(name: str) -> str:
     """What a finding is about, in words where it is no path."""
-    return {"machine": _(words.MACHINE), "environment": _(words.ENVIRONMENT), "unlisted": _(words.UNLISTED)}.get(
+    return {MACHINE: _(words.MACHINE), UNNAMED: _(words.ENVIRONMENT), "unlisted": _(words.UNLISTED)}.get(
         name
     ) or printable(watch.numbered(name))
 
@@ -134,7 +134,7 @@ def about(finding: Mapping[str, Any], report: Mapping[str, Any]) -> str:
 
 def subject_of(name: str, sources: Set[str], report: Mapping[str, Any]) -> str:
     """The same without the dot, of a finding by its subject and the sources of its evidence."""
-    if name == "machine" and not _is_of_machine(report) and not watch.is_watch(report):
+    if name == MACHINE and not _is_of_machine(report) and not watch.is_watch(report):
         return ""
     kind = _given_kind(name, sources, report["facts"].get("given", {}))
     return _(words.GIVEN[kind]) if kind else environments.named(subject(name), report)
@@ -151,7 +151,7 @@ def _given_kind(name: str, sources: Set[str], given: Mapping[str, Any]) -> str:
     """What it is about if that is not this machine but what somebody gave: a log tells of the program that wrote it."""
     kinds = [kind for kind in _KINDS if sources & set(given.get(kind, ()))] if name in _MAY_BE_GIVEN else []
     everything = {source for kind in kinds for source in given[kind]}
-    if not kinds or (name == "machine" and sources - everything):
+    if not kinds or (name == MACHINE and sources - everything):
         return ""
     return "elsewhere" if kinds[0] == "log" and is_of_another(given.get("elsewhere", ())) else kinds[0]
 
