@@ -52,7 +52,7 @@ def run_window(arguments: Arguments, entry: Entry = Entry()) -> int:  # noqa: B0
     faults = Faults(window, log.last_lines, log.file)
 
     # What the window can do besides.
-    preferences = Preferences(settings, window)
+    preferences = Preferences(settings, window, keeps=is_live(arguments))
     keeping = Keeping(window, feed, settings, arguments)
     diagnosing = Diagnosing(window, theme, translation, settings, arguments)
     alerts = None

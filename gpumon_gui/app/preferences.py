@@ -49,17 +49,22 @@ def chosen_language(values: Values) -> str | None:
 
 
 class Preferences(QObject):
-    """Carries choices between the settings and the window, both ways. Lives in the GUI thread."""
+    """Carries choices between the settings and the window, both ways. Lives in the GUI thread.
 
-    def __init__(self, settings: Settings, window: MainWindow) -> None:
+    ``keeps`` False: what is chosen in the window's menus is for this window, a recording or a scripted machine; what is
+    changed on the Settings page is kept all the same.
+    """
+
+    def __init__(self, settings: Settings, window: MainWindow, *, keeps: bool = True) -> None:
         super().__init__(window)
         self.settings = settings
         self._window = window
         settings.setParent(self)
         settings.changed.connect(self._on_changed)
         settings.failed.connect(self._on_failed)
-        window.chose.connect(self._on_chose)
-        window.page_shown.connect(self._on_page)
+        if keeps:
+            window.chose.connect(self._on_chose)
+            window.page_shown.connect(self._on_page)
         for name in window.pages:
             window.pages.when_made(name, self._bind)
 

@@ -37,12 +37,12 @@ from tests.qt.test_main_window import RecordingOrigin
 class Bench:
     """A window with settings that are kept in a folder."""
 
-    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+    def __init__(self, qtbot: QtBot, folder: Path, *, keeps: bool = True) -> None:
         self.feed, self.theme, self.translation = Feed(), Theme(), Translation()
         self.window = MainWindow(self.feed, self.theme, self.translation, RecordingOrigin())
         qtbot.addWidget(self.window)
         self.settings = Settings(folder, Values())
-        self.preferences = Preferences(self.settings, self.window)
+        self.preferences = Preferences(self.settings, self.window, keeps=keeps)
         self.preferences.apply_to_window("settings")
         page = self.window.pages["settings"]
         assert isinstance(page, SettingsPage)
@@ -116,6 +116,20 @@ def test_all_are_reset_at_once_and_that_can_be_undone(bench: Bench) -> None:
     QTest.mouseClick(bench.window.message.undo_button, Qt.MouseButton.LeftButton)
     assert dict(settings.values.chosen) == {**chosen, "general.last_page": "history"}
     assert bench.window.message.text == ""
+
+
+def test_what_is_chosen_in_the_menus_of_a_recorded_or_scripted_window_is_for_that_window(
+    qtbot: QtBot, qapp: QApplication, tmp_path: Path
+) -> None:
+    for keeps, kept in ((False, set()), (True, {"general.theme", "general.last_page"})):
+        bench = Bench(qtbot, tmp_path / str(keeps), keeps=keeps)
+        bench.window.menus.schemes.chosen.emit(Scheme.DARK)
+        bench.window.show_page("processes")
+        assert bench.theme.scheme is Scheme.DARK
+        assert set(bench.settings.values.chosen) == kept
+        bench.page.rows["alerts.quiet_minutes"].edited.emit("alerts.quiet_minutes", 25)
+        assert set(bench.settings.values.chosen) == kept | {"alerts.quiet_minutes"}
+        bench.close()
 
 
 def test_after_a_reset_the_page_stays_where_it_is(bench: Bench, qtbot: QtBot) -> None:
