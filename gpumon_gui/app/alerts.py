@@ -149,11 +149,12 @@ class Alerts(QObject):
         if gone:
             parts.append(_("The program is not on the GPU any more."))
         if self._history is not None and self._history.is_written and self._history.status.is_kept:
-            self._window.pages["history"].show_span(
-                alert.utc_s - alert.seconds - _AROUND_S, alert.utc_s + _AROUND_S, alert.device
-            )
             self._window.show_page("history")
-            self._focus(self._window.pages["history"].stack)
+            if self._window.page != "history":
+                return  # it cannot be loaded, and the window has said so
+            page = self._window.pages["history"]
+            page.show_span(alert.utc_s - alert.seconds - _AROUND_S, alert.utc_s + _AROUND_S, alert.device)
+            self._focus(page.stack)
         else:
             parts.append(_("No history is kept, so there are no charts of that time."))
             self._show_live(alert)

@@ -158,6 +158,23 @@ def test_an_alert_of_hours_ago_leads_into_the_history(bench: Bench, history: His
     assert "RTX 4060" in bench.window.message.text
 
 
+def test_a_history_that_cannot_be_loaded_is_told(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def changed(entry: object) -> object:
+        raise ImportError("planted")
+
+    kept = History(tmp_path / "history.db", bench.clock, HistoryOptions())
+    bench.alerts.use_history(kept)
+    monkeypatch.setattr(bench.window.navigation, "_make", changed)
+    bench.heat()
+    bench.push(*story([LAPTOP], [IDLE], seconds=5, hz=1), later_s=3 * HOUR_S)
+    bench.clock.advance(3 * HOUR_S)
+    bench.follow()
+    assert bench.window.page == "performance"
+    assert bench.window.message.text.startswith("History cannot be loaded.")
+    assert kept.close(5.0)
+    kept.deleteLater()
+
+
 def test_a_recent_one_leads_to_charts_that_reach_so_far(bench: Bench, history: History) -> None:
     bench.heat()
     bench.push(*story([LAPTOP], [IDLE], seconds=5, hz=1), later_s=20 * 60.0)
