@@ -145,7 +145,7 @@ def test_a_search_that_fails_is_not_silent(monkeypatch: pytest.MonkeyPatch, caps
 def test_whose_files_they_were_is_not_in_the_report(suffix: str, tmp_path: Path) -> None:
     folder = tmp_path / "Acme Corp" / "bobby"
     folder.mkdir(parents=True)
-    venv = folder / "Big Deal" / "bin" / "python"
+    venv = folder / "Big Deal" / ".venv" / "bin" / "python"
     log, script, facts, written = (folder / name for name in ("x.log", "train.py", "facts.json", f"r.{suffix}"))
     log.write_text(f"bobby@deskbox:{folder}$ python x.py\nbobby on deskbox: {TOO_OLD}", encoding="utf-8")
     script.write_text(f"import torch\nroot = {str(folder)!r}\ndevice = 'cpu'  # {folder}\ntorch.ones(3).to(device)\n")
@@ -155,10 +155,11 @@ def test_whose_files_they_were_is_not_in_the_report(suffix: str, tmp_path: Path)
         "cuda_available": False,
         "error": f"{venv}: of bobby@mail.acme.com",
     }
-    environment = {"interpreter": {"path": str(venv), "name": "Big Deal"}, "torch": torch}
+    environment = {"interpreter": {"path": str(venv), "name": "Big Deal/.venv"}, "torch": torch}
     facts.write_text(json.dumps({"schema": "gpumon-facts/1", "environments": [environment]}))
     given = ["--facts", str(facts), "--log", str(log), "--script", str(script)]
     assert run(["diagnose", *given, "--report", str(written)]) == 1
     report = written.read_text(encoding="utf-8")
     assert [word for word in ("Acme", "bobby", "Big Deal", "acme.com", "deskbox") if word in report] == []
     assert "train.py" in report
+    assert ".venv" in report
