@@ -219,7 +219,13 @@ class Desktop(QObject):
         page.add_hindrance(("tray.stay", "tray.icon"), self._why_no_tray)
 
     def _why_no_tray(self) -> str:
-        return "" if self.tray.is_shown else _("This desktop has no tray.")
+        return "" if self._has_tray() else _("This desktop has no tray.")
+
+    def _has_tray(self) -> bool:
+        """Whether there is one now; one that came after the start gets its icon."""
+        if self.tray.is_available() and not self.tray.icon.isVisible():
+            self.tray.show()
+        return self.tray.is_shown
 
     def _starts_with_system(self) -> bool:
         return self._autostart.state() is StartState.ON
@@ -233,10 +239,8 @@ class Desktop(QObject):
     @Slot()
     def _on_options(self) -> None:
         """The state of the system may have changed since the menu was last shown."""
-        if self.tray.is_available() and not self.tray.icon.isVisible():
-            self.tray.show()
         self.mini_option.setChecked(self.mini.isVisible())
-        self.stay.setEnabled(self.tray.is_shown)
+        self.stay.setEnabled(self._has_tray())
         self.stay.setToolTip(self._why_no_tray())
         self.with_system.setChecked(self._autostart.state() is StartState.ON)
 

@@ -459,6 +459,11 @@ def test_without_a_tray_the_window_comes_and_says_why(
     rows = window.pages["settings"].rows
     assert rows["tray.stay"].help.text() == "This desktop has no tray."
     assert not rows["tray.stay"].control.isEnabled()
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: True))  # it came later
+    window.show_page("settings")
+    assert rows["tray.stay"].control.isEnabled()
+    assert desktop.tray.is_shown
+    monkeypatch.setattr(Tray, "is_available", staticmethod(lambda: False))
     with qtbot.waitSignal(window.closing):
         window.close()
 
