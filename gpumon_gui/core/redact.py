@@ -26,7 +26,9 @@ HOME = "~"
 _HOMES = re.compile(r"(?i)((?:[a-z]:)?[\\/]+(?:home|users|用户)[\\/]+)[^\\/:;\"'\0]+")
 _IPV4 = re.compile(r"(?<![\w.-])(?<![=<>!~]=)(?!127\.)(?:\d{1,3}\.){3}\d{1,3}(?![\w.])")
 #: Before these four numbers are a version.
-_VERSION = re.compile(r"(?i)(?:version|driver|cudnn|cublas|cufft|nccl|cuda|tensorrt)\W{0,3}$")
+_VERSION = re.compile(
+    r"(?i)(?:version|driver|nccl|tensorrt|cu(?:da|dnn|blas|fft|file|rand|solver|sparse|sparselt)|-cu\d\d)\W{0,3}$"
+)
 _IPV6 = re.compile(
     r"(?i)(?<![\w:.])(?:(?:[0-9a-f]{1,4}:){3,7}(?::?[0-9a-f]{1,4}){1,5}|"
     r"(?:fe80|f[cd][0-9a-f]{2}|2[0-9a-f]{3})(?::[0-9a-f]{1,4}){0,6}::(?:[0-9a-f]{1,4}:){0,6}[0-9a-f]{0,4})(?![\w:.])"
@@ -47,6 +49,14 @@ _SERIAL = re.compile(
     r"(?i)(\bserial(?:\s{1,20}(?:number|no\.?))?(?:\s{0,80}[:=]\s{0,20}|\s{1,20}(?=\d{8})))[0-9a-z]{6,}"
 )
 _UUID = re.compile(r"(?i)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+#: Windows' power plans: saver, balanced, high performance.
+_KNOWN_IDS = frozenset(
+    {
+        "a1841308-3541-4fab-bc81-f71556f20b4a",
+        "381b4222-f694-41f0-9685-ff5bb260df2e",
+        "8c5e7f7a-e8bf-4a96-9a85-a6e23a8c635c",
+    }
+)
 # Accounts that exist on every machine tell nothing.
 _COMMON = frozenset({"root", "system", "administrator", "user", "localhost", "host", "nobody", ""})
 
@@ -191,6 +201,8 @@ def whole_word(word: str) -> str:
 
 def _stable_uuid(match: re.Match[str]) -> str:
     """Another id that is the same wherever the first one stands; 48 bits of a hash of 122 random ones."""
+    if match.group().lower() in _KNOWN_IDS:
+        return match.group()
     import hashlib  # brings 3 MB along
 
     digest = hashlib.sha256(match.group().lower().encode()).hexdigest()

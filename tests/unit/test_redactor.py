@@ -146,6 +146,8 @@ KEPT = (
     "git+https://github.com/pytorch/pytorch@v2.5.1 gcc@9.4.0 image@sha256:0123abcd memcpy@GLIBC_2.14 pci@0000:01:00.0",
     "https://github.com/NVIDIA/apex.git https://huggingface.co/openai/clip https://mirrors.nju.edu.cn/pytorch/whl/cu126",
     "node 3 of 4; node rank 0; serial numbers; cudnn@8.9.7.29 gpu7 threading.local:12 train.py:29500 token: 29871",
+    "nvidia-cudnn-cu12 8.9.7.29, nvidia-cusolver 12.0.4.66 /opt/rocm/lib/rocblas/library/TensileLibrary.dat",
+    "GUID: 381b4222-f694-41f0-9685-ff5bb260df2e (Balanced)",
     "y = x@self.weight.T + q@k.transpose(-2,-1) + x@w",
     "/job:localhost/replica:0/task:0/device:GPU:0 /device:GPU:0 /physical_device:GPU:0",
     "Node (/model/layers.0/self_attn/MatMul) Op (MatMul)",
