@@ -52,7 +52,7 @@ _FOLDERS: Final = _words(
     __pycache__ __pypackages__ jupyter ipykernel kernels .cache .config .local .conda .nv .keras .torch .triton
     .ipython .jupyter .git .vscode .vscode-server .cursor .idea .cargo .rustup .npm .docker .kube .ssh .aws .ollama
     .trash .dotnet .nuget nvidia nvidia_hub nvcc nvvm cuda cudnn tensorrt nccl nvhpc hpc_sdk cutlass intel amd rocm
-    hip rocblas hipblas hipblaslt miopen capi google protobuf
+    hip rocblas hipblas hipblaslt miopen capi google protobuf generic
     lambda torch pytorch tensorflow jax jaxlib keras onnxruntime cupy triton torch_extensions torchinductor
     huggingface hub transformers diffusers accelerate comfyui ollama vllm colab ipython steam blender gpumon gpumon_gui
     issues pull discussions tree blob raw resolve commit commits releases download wiki main master
