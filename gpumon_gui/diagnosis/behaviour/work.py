@@ -22,7 +22,7 @@ _NEGLIGIBLE = 0.02
 _RESTING_CORES = 0.03
 #: Engines of Windows and DRM that compute; the names are the source's. On Windows CUDA runs on "Compute_n", "Cuda" or,
 #: on GPUs without hardware scheduling, on "3D".
-_COMPUTE_ENGINES = ("compute", "cuda", "3d", "gfx", "render")
+COMPUTE_ENGINES = ("compute", "cuda", "3d", "gfx", "render")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def _on(window: Window, job: Job, others: Sequence[Job], key: DeviceKey) -> Work
     own = per_process(job, key, "process_gpu_utilization")
     if alone is False:
         return None if own is None else Work(key, track, False, np.minimum(own, 1.0), None)
-    compute = engines_of(track, _COMPUTE_ENGINES)
+    compute = engines_of(track, COMPUTE_ENGINES)
     busy = track.series.get("gpu_utilization")
     if busy is None:
         busy = compute if compute is not None else track.series.get("engine_utilization", own)

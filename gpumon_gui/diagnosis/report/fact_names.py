@@ -146,6 +146,7 @@ WATCHED: Final[dict[str, tuple[str, Form]]] = {
     "window.seen": (N_("Watched"), Form.TEXT),
     "window.seen.devices": (N_("GPUs that were watched"), Form.TEXT),
     "window.seen.seconds": (N_("Watched for"), Form.SECONDS),
+    "window.sharing.devices": (N_("Programs on one GPU"), Form.TEXT),
     **{
         f"{framework}.proof.{part}": (name, Form.TEXT)
         for framework in ("torch", "tensorflow", "jax", "cupy")

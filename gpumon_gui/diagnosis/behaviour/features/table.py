@@ -16,6 +16,7 @@ from gpumon_gui.diagnosis.behaviour.features import (
     phases,
     precision,
     progress,
+    sharing,
     transfers,
 )
 from gpumon_gui.diagnosis.behaviour.scene import Scene
@@ -27,6 +28,7 @@ Feature = Callable[[Scene], Mapping[str, Any]]
 OF_WINDOW: tuple[tuple[str, Feature], ...] = (
     ("seen", identity.of_window),
     ("health", devices.of_window),
+    ("sharing", sharing.of_window),
 )
 #: Key of a job's facts → feature.
 OF_JOB: tuple[tuple[str, Feature], ...] = (
