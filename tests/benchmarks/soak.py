@@ -3,8 +3,8 @@
 ``python -m tests.benchmarks.soak [--minutes 10]`` on a display (where there is none, in front of it ``xvfb-run -a -s
 "-screen 0 1920x1200x24"``). The real window with the real sampler process, a scripted machine and a history of its own
 goes through its pages, languages and themes, opens and leaves the wizard, watches a program and lets go of it, shows
-and hides the mini monitor, is hidden and shown, again and again. At the end of each round own memory (what is shared
-moves with other programs), Python objects, threads, timers and open files of both processes are counted. The first
+and hides the mini monitor, is hidden and shown, again and again. At the end of each round own memory (no pages of
+files), Python objects, threads, timers and open files of both processes are counted. The first
 fifth is warm-up. Ends with 1 when something grows: memory by more than 4 MB between the first and the last third, or
 any count at all.
 """
@@ -131,14 +131,20 @@ def outside(pid: int) -> dict[str, float]:
     window = psutil.Process(pid)
     sampler = window.children(recursive=True)
     return {
-        "memory_mb": window.memory_full_info().uss / 1e6,
-        "sampler_memory_mb": sum(one.memory_full_info().uss for one in sampler) / 1e6,
+        "memory_mb": _own_mb(window),
+        "sampler_memory_mb": sum(map(_own_mb, sampler)),
         "threads": window.num_threads(),
         "files": window.num_fds(),
         "sampler_threads": sum(one.num_threads() for one in sampler),
         "sampler_files": sum(one.num_fds() for one in sampler),
         "samplers": len(sampler),
     }
+
+
+def _own_mb(process: psutil.Process) -> float:
+    """Without pages of files: those of libraries are shared or not as other programs come and go."""
+    memory = process.memory_info()
+    return float(memory.rss - memory.shared) / 1e6
 
 
 def judge(counts: list[dict[str, float]]) -> int:
