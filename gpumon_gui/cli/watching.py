@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from threading import Event
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 from gpumon_gui.cli.sampling import PATIENCE_S, no_reading, say, supervised, tell
 from gpumon_gui.cli.target import Target
 from gpumon_gui.core.clock import Clock
+from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.core.formatters import duration
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import Demand, ProcessPresence, Sample
@@ -116,7 +118,8 @@ def live(
 
 
 def recorded(source: Recorded, pid: int | None, since_s: float, until_s: float | None, stop: Event, show: Show) -> Seen:
-    """Watch a recording from ``since_s`` to ``until_s`` seconds. Raises UnreadableInput where it is damaged."""
+    """Watch a recording from ``since_s`` to ``until_s`` seconds, or to where it is damaged. Raises UnreadableInput if
+    nothing can be read before that."""
     seen = Seen()
     times = source.times
     first = source.index_at(since_s) if since_s <= times[-1] else len(source) - 1
@@ -136,7 +139,15 @@ def recorded(source: Recorded, pid: int | None, since_s: float, until_s: float |
     for index in range(first, last + 1):
         if stop.is_set():
             raise KeyboardInterrupt
-        sample = source.sample(index)
+        try:
+            sample = source.sample(index)
+        except UnreadableInput as error:
+            if watcher is None:
+                raise
+            say(str(error))
+            note = _("Damaged from second {seconds} on (sample {row} of {rows}); the verdict is about the time before.")
+            seen.notes = [note.format(seconds=f"{times[index]:.1f}", row=index + 1, rows=len(source))]
+            break
         if watcher is None:
             watcher = Watcher(pid, machine_recorded(sample, source.meta))
         watcher.add(sample)
@@ -176,7 +187,8 @@ def _paced(demand: Demand, sweep_s: float) -> Demand:
 def _idle_end(source: Recorded, first: int, last: int) -> int:
     """How many samples at the end have nobody on a GPU, when there was somebody before; 0 where nobody is listed at
     all (nvidia-smi's logs)."""
-    for back in range(min(_TAIL, last - first)):
-        if any(process.uses or process.framework for process in source.sample(last - back).processes):
-            return back
+    with suppress(UnreadableInput):  # damaged: watching ends before, wherever that is
+        for back in range(min(_TAIL, last - first)):
+            if any(process.uses or process.framework for process in source.sample(last - back).processes):
+                return back
     return 0

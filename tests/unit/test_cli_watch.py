@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing as closing_connection
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -80,6 +82,29 @@ def test_json_is_one_document_with_what_was_watched(capsys: pytest.CaptureFixtur
 def test_a_part_of_a_recording_is_judged(capsys: pytest.CaptureFixture[str]) -> None:
     run(["watch", "--replay", str(DEMO), "--from", "5", "--to", "20", "--json"])
     assert 14 <= document(capsys)["facts"]["watch"]["seconds"] <= 15.5
+
+
+@pytest.mark.parametrize(("damaged", "code"), [(60, 1), (1, 2)])
+def test_a_damaged_recording_is_judged_up_to_there(
+    damaged: int, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "run.gpumon"
+    writer = RecordingWriter(file, {})
+    for sample in record(FOUR_BUSY, seconds=60.0):
+        writer.append(sample)
+    writer.close()
+    with closing_connection(sqlite3.connect(file)) as connection:
+        connection.execute("UPDATE sample SET body = '{' WHERE id >= ?", (damaged,))
+        connection.commit()
+    assert run(["watch", "--replay", str(file), "--json"]) == code
+    out, err = capsys.readouterr()
+    assert f"damaged at sample {damaged} of " in err
+    if code == 1:
+        watch = json.loads(out)["facts"]["watch"]
+        assert watch["samples"] == damaged - 1
+        (note,) = watch["notes"]
+        assert f"(sample {damaged} of " in note
+        assert "about the time before" in note
 
 
 @pytest.mark.parametrize("suffix", ["html", "md", "json"])
@@ -462,7 +487,7 @@ def test_a_log_of_nvidia_smi_is_judged_without_knowing_the_program(
     log.write_text(f"timestamp, utilization.gpu [%], utilization.memory [%], power.draw [W]\n{rows}2026/11/30 12")
     assert run(["watch", "--replay", str(log)]) == 0
     out = capsys.readouterr().out
-    assert "a program that is not listed: GPU busy 97 % of the time" in out
+    assert "Log of nvidia-smi: GPU busy 97 % of the time" in out
     assert "Line 42" in out  # the line that was cut off
     log.write_text(rows)
     assert run(["watch", "--replay", str(log)]) == 2
