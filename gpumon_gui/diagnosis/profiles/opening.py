@@ -23,6 +23,8 @@ MAX_BYTES: Final = 8 << 30
 _MAX_RATIO: Final = 300
 _RATIO_FROM_BYTES: Final = 64 << 20
 _HEAD: Final = 4096
+#: SQLite's application_id in a recording of ours.
+_RECORDING: Final = b"GPUR"
 
 
 class Kind(Enum):
@@ -118,6 +120,9 @@ def kind_of(path: Path) -> Kind:
         return Kind.PICKLE
     if head.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")) or head.lstrip()[:1] in (b"{", b"["):
         return Kind.CHROME
+    if head.startswith(b"SQLite format 3") and head[68:72] == _RECORDING:
+        message = _("{path}: a recording of GPUMon, no profile; gpumon watch --replay judges it.")
+        raise UnreadableInput(message.format(path=where))
     if head.startswith(b"SQLite format 3") or path.suffix in (".nsys-rep", ".qdrep", ".ncu-rep"):
         message = _("{path}: a report of NVIDIA Nsight; only profiles of PyTorch, TensorFlow and JAX can be read.")
         raise UnreadableInput(message.format(path=where))

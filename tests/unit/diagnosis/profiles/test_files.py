@@ -17,7 +17,10 @@ import pytest
 from gpumon_gui.core.errors import UnreadableInput
 from gpumon_gui.diagnosis.profiles import json_events, opening
 from gpumon_gui.diagnosis.profiles.read import read
+from gpumon_gui.telemetry.recording.schema import RECORDING
 from tests.unit.diagnosis.profiles.files import DATA, event, profile, write
+
+RECORDED = RECORDING.application_id.to_bytes(4, "big")
 
 TRACE = json.dumps(
     {"traceEvents": [event("kernel", "k", 0, 10, device=0), event("cpu_op", "aten::mm", 0, 20)]}
@@ -53,6 +56,7 @@ BROKEN: tuple[tuple[str, bytes, tuple[str, ...]], ...] = (
     ("plain text", b"Epoch 1: loss 0.3\n", ("neither a profiler trace",)),
     ("a picture", b"\x89PNG\r\n\x1a\n" + bytes(100), ("neither a profiler trace",)),
     ("Nsight's database", b"SQLite format 3\x00" + bytes(100), ("Nsight",)),
+    ("our recording", b"SQLite format 3\x00" + bytes(52) + RECORDED + bytes(50), ("recording of GPUMon", "--replay")),
     ("a saved model", b"PK\x03\x04" + bytes(100), ("zip",)),
     ("gzip cut", gzip.compress(TRACE)[:-12], ("ends too early",)),
     ("gzip damaged", gzip.compress(TRACE * 9)[:40] + b"\xff" * 60, ("the compressed file",)),
