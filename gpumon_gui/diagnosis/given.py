@@ -10,13 +10,16 @@ What others use::
 from __future__ import annotations
 
 import io
+import os
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from gpumon_gui.core.errors import UnreadableInput
-from gpumon_gui.core.files import cannot_read
+from gpumon_gui.core.files import cannot_read, shown
+from gpumon_gui.core.messages import _
 from gpumon_gui.diagnosis.facts import ENVIRONMENT_KEYS, Document, Origin
 from gpumon_gui.diagnosis.probes.base import merged
 
@@ -74,14 +77,17 @@ def with_log(document: Document, stream: Stream, name: str) -> Document:
 
 
 def with_log_file(document: Document, path: Path, look: Callable[[int], None] | None = None) -> Document:
-    """The same from a file; pipes are fine, folders are not. ``look`` as in :func:`combined`. Raises
-    UnreadableInput."""
+    """The same from a file; pipes and terminals are fine, folders and devices are not. ``look`` as in
+    :func:`combined`. Raises UnreadableInput."""
     try:
         stream = path.open("rb")
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise UnreadableInput(cannot_read(path, error)) from error
     with stream:
         try:
+            mode = os.fstat(stream.fileno()).st_mode
+            if stat.S_ISBLK(mode) or (stat.S_ISCHR(mode) and not stream.isatty()):  # some never end
+                raise UnreadableInput(_("{path}: is not a regular file.").format(path=shown(path)))
             return with_log(document, _Watched(stream, look) if look else stream, _log_name(document, path))
         except OSError as error:
             raise UnreadableInput(cannot_read(path, error)) from error

@@ -114,6 +114,12 @@ def test_a_disk_that_fills_up_leaves_no_half_report(tmp_path: Path, capsys: pyte
     assert not target.exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a device of POSIX")
+def test_a_log_that_never_ends_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["diagnose", "--log", "/dev/zero"]) == 2
+    assert capsys.readouterr().err == "gpumon: /dev/zero: is not a regular file.\n"
+
+
 def test_a_healthy_log_has_no_findings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = tmp_path / "fine.log"
     log.write_text("epoch 1 loss 0.3\nepoch 2 loss 0.2\n")
