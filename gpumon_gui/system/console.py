@@ -42,6 +42,8 @@ def provide(*, is_windowed: bool = False) -> None:
 def put(text: str) -> None:
     """The output of a command, with a line end. Raises OutputFailed, and BrokenPipeError when nobody reads on."""
     try:
+        if os.name == "posix" and getattr(sys.stdout, "name", "") == os.devnull:  # see ``provide``
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
         print(text, flush=True)  # noqa: T201
     except BrokenPipeError:
         raise

@@ -47,10 +47,11 @@ def test_a_recording_needs_no_stream(closed: str, tmp_path: Path) -> None:
     recording.close()
 
 
+@pytest.mark.parametrize(("place", "why"), [(">/dev/full", "No space left on device"), (">&-", "Bad file descriptor")])
 @pytest.mark.parametrize("words", [("snapshot", *MACHINE), ("snapshot", "--json", *MACHINE), ("self-test",)])
-def test_output_that_cannot_be_written_is_one_line(words: tuple[str, ...]) -> None:
-    done = shell(">/dev/full", *words)
-    assert (done.returncode, done.stderr) == (2, "gpumon: the output cannot be written (No space left on device).\n")
+def test_output_that_cannot_be_written_is_one_line(words: tuple[str, ...], place: str, why: str) -> None:
+    done = shell(place, *words)
+    assert (done.returncode, done.stderr) == (2, f"gpumon: the output cannot be written ({why}).\n")
 
 
 def test_the_window_starts_without_streams(tmp_path: Path) -> None:
