@@ -139,20 +139,29 @@ def _agreed(findings: Sequence[Finding], rules: Sequence[Rule], apart: Set[str])
 def _folded(findings: Sequence[Finding], rules: Sequence[Rule], apart: Set[str]) -> list[Finding]:
     """Symptoms point to their cause. A guess (low confidence) explains nothing away, and nothing explains away what is
     written in a script: it stays there when the other cause is mended."""
-    explains = {rule.code: rule.explains for rule in rules}
+    by_code = {rule.code: rule for rule in rules}
     folded = []
     for finding in findings:
         causes = [
             other
             for other in findings
-            if finding.code in explains[other.code]
+            if _explains(by_code[other.code], other, by_code[finding.code])
             and not _is_written(finding)
             and other.confidence is not Confidence.LOW
             and _concerns(other, finding.subject, apart)
-            and other.code not in explains[finding.code]
+            and other.code not in by_code[finding.code].explains
         ]
-        folded.append(replace(finding, symptom_of=causes[0].code) if causes else finding)
+        if not (causes and by_code[finding.code].fallback):
+            folded.append(replace(finding, symptom_of=causes[0].code) if causes else finding)
     return folded
+
+
+def _explains(rule: Rule, cause: Finding, symptom: Rule) -> bool:
+    if symptom.code in rule.explains:
+        return True
+    is_of_it = not rule.frameworks or not symptom.frameworks or bool({*rule.frameworks} & {*symptom.frameworks})
+    stops = cause.severity in (Severity.BLOCKS, Severity.CRASHES) and not rule.fallback
+    return symptom.fallback and stops and is_of_it
 
 
 def _is_written(finding: Finding) -> bool:

@@ -82,7 +82,8 @@ class Rule:
     nothing is known makes the rule *not evaluated*. An alternative is a path or ``signal:KIND``. ``explains``: codes
     that are only symptoms when this cause holds. ``precedes``: codes that hold beside it and matter only after it;
     where it is certain it blocks, and stands before them. ``short_of``: what there is too little of where it holds; no
-    finding beside it advises to take more of that.
+    finding beside it advises to take more of that. ``fallback``: it says that there is a fault, not
+    which, and is left out where a cause is found that stops the framework.
 
     ``check`` judges facts and what was printed, once for each subject of ``scope``. ``watch`` judges behaviour: facts
     below ``job.`` and ``window.``, once for each program that was watched (or for the machine, where ``watch_scope``
@@ -101,6 +102,7 @@ class Rule:
     explains: tuple[str, ...] = ()
     precedes: tuple[str, ...] = ()
     short_of: tuple[str, ...] = ()
+    fallback: bool = False
     frameworks: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     watch: Callable[[View], Outcome] | None = None

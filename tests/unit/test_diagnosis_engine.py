@@ -144,6 +144,14 @@ def test_what_a_log_says_of_a_framework_is_the_verdict_without_its_version_too(
     assert {one.framework: one.verdict for one in found.verdicts} == verdicts
 
 
+def test_what_says_that_it_knows_no_cause_is_left_out_beside_one() -> None:
+    says = "RuntimeError: No CUDA GPUs are available\n"
+    names = "The NVIDIA driver on your system is too old (found version 10010)\n"
+    for log, codes in ((says, ["torch-sees-no-gpu"]), (says + names, ["driver-too-old"])):
+        found = diagnose(read(log.encode()).merge_into(Document({"torch": {"cuda_build": "12.1"}})), RULES)
+        assert [finding.code for finding in found.findings] == codes
+
+
 def test_a_missing_card_is_said_before_a_build_that_could_not_use_one() -> None:
     none = {"os": {"family": "linux"}, "gpus": [], "driver": {"kernel_module_loaded": False}}
     builds = {"torch": {"version": "2.5.1+cpu", "cuda_build": None, "cuda_available": False}}

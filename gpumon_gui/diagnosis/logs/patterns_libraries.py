@@ -34,6 +34,35 @@ PATTERNS: Final[tuple[Pattern, ...]] = (
         states={"tensorflow.gpu_count": 0},
     ),
     Pattern("tf-no-cudart", "could not find cuda drivers", r"could not find cuda drivers on your machine"),
+    # --- JAX and bitsandbytes without their parts for CUDA
+    Pattern(
+        "jax-cuda-missing",
+        "jaxlib is not installed",
+        r"NVIDIA GPU may be present on this machine, but a CUDA-enabled jaxlib is not installed",
+        framework="jax",
+        states={"jax.device_count": 0},
+    ),
+    Pattern(
+        "jax-no-gpu-found",
+        "gpu/tpu found",
+        r"No GPU/TPU found, falling back to CPU",
+        framework="jax",
+        states={"jax.device_count": 0},
+    ),
+    Pattern(
+        "bitsandbytes-without-gpu",
+        "compiled without gpu support",
+        r"installed version of bitsandbytes was compiled without GPU support",
+        framework="torch",
+    ),
+    # --- cuDNN and NCCL that do not start
+    Pattern(
+        "torch-cudnn-not-initialized",
+        "cudnn_status_not_initialized",
+        r"cuDNN error: CUDNN_STATUS_NOT_INITIALIZED",
+        framework="torch",
+    ),
+    Pattern("nccl-system-error", "unhandled system error", r"\bunhandled system error"),
     # --- two cuDNNs
     Pattern(
         "cudnn-version-older-than-compiled",

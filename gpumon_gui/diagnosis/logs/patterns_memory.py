@@ -95,6 +95,13 @@ PATTERNS: tuple[Pattern, ...] = (
         "torch",
         numbers=("bytes",),
     ),
+    # Memory between processes.
+    Pattern(
+        "dataloader-bus-error",
+        "bus error",
+        r"DataLoader worker .{0,40}killed by signal: Bus error|Unexpected bus error encountered in worker",
+        "torch",
+    ),
     # Libraries that find no memory for their own workspace.
     Pattern(
         "cublas-handle-failed",

@@ -36,6 +36,7 @@ _ERRORS: Final[tuple[tuple[int, str, str], ...]] = (
     ),
     (304, "OPERATING_SYSTEM|OperatingSystem", "OS call failed or operation not supported on this OS"),
     (700, "ILLEGAL_ADDRESS|IllegalAddress", "an illegal memory access was encountered"),
+    (710, "ASSERT|Assert", "device-side assert triggered"),
     (719, "LAUNCH_FAILED|LaunchFailure", "unspecified launch failure"),
     (802, "SYSTEM_NOT_READY|SystemNotReady", "system not yet initialized"),
     (
@@ -98,6 +99,7 @@ _HINTS: Final = (
     "unsupported display driver",
     "forward compatibility was attempted",
     "unspecified launch failure",
+    "device-side assert",
     "uncorrectable ecc",
     "no kernel image is available",
     "operation not supported on this os",

@@ -1,0 +1,47 @@
+"""Knows: workers that load data and run out of shared memory. Must not know: the other rules."""
+
+from __future__ import annotations
+
+from gpumon_gui.core.messages import N_
+from gpumon_gui.diagnosis import advice
+from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
+
+_SAYS = "dataloader-bus-error"
+
+
+def _check(view: View) -> Outcome:
+    said = view.signal(_SAYS)
+    return Hit(Confidence.MEDIUM, quote(said)) if said is not None else Lacks(("log",))
+
+
+def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
+    return (
+        advice.say(N_("See how large it is; a container has 64 MB unless told otherwise:"), "df -h /dev/shm"),
+        advice.say(
+            N_("Start the container with more. In Kubernetes, mount an emptyDir of medium Memory at /dev/shm."),
+            "docker run --gpus all --shm-size=8g IMAGE",
+        ),
+        advice.say(N_("Until then fewer workers need less of it; num_workers=0 needs none.")),
+    )
+
+
+RULE = Rule(
+    code="dataloader-shared-memory",
+    scope=Scope.MACHINE,
+    step=9,
+    severity=Severity.CRASHES,
+    title=N_("A worker that loads data was stopped: mostly /dev/shm, the memory between processes, is full"),
+    help=Help(
+        what=N_("Whether workers that load data were stopped by a bus error."),
+        why=N_("Workers hand batches over through /dev/shm. When it is full, the system stops them."),
+        how=N_("The message of the DataLoader names a bus error. Its size in a container is 64 MB unless told."),
+        wrong=N_("Rarely a bus error comes from a file that was shortened while it was read."),
+        todo=N_("Give the container more shared memory, or use fewer workers."),
+    ),
+    check=_check,
+    needs=((f"signal:{_SAYS}",),),
+    advise=_advise,
+    links=("https://docs.docker.com/reference/cli/docker/container/run/",),
+)
