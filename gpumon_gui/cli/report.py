@@ -6,12 +6,12 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 
 from gpumon_gui.core.files import printable
-from gpumon_gui.core.formatters import DASH, memory_pair, pair, value_text, watts
+from gpumon_gui.core.formatters import DASH, cores, memory_pair, pair, value_text, watts
 from gpumon_gui.core.messages import _
 from gpumon_gui.core.metrics import METRICS
 from gpumon_gui.core.model import DeviceSample, DeviceState, ProcessSample, Sample, SourceState
 from gpumon_gui.core.reasons import DEVICE_STATE_TEXT, health_text, missing_text
-from gpumon_gui.core.values import Missing, Value
+from gpumon_gui.core.values import Missing, Value, number
 from gpumon_gui.telemetry.derive.adapters import Adapter, adapters
 from gpumon_gui.telemetry.derive.engine_names import engine_name
 
@@ -96,7 +96,7 @@ def _has(values: Mapping[str, Value], metric: str) -> bool:
 
 
 def _processes(sample: Sample) -> str:
-    rows: list[tuple[str, ...]] = [(_("PID"), _("Name"), _("GPU"), _("GPU memory"), _("CPU"), _("Framework"))]
+    rows: list[tuple[str, ...]] = [(_("PID"), _("Name"), _("GPU"), _("GPU memory"), _("CPU cores"), _("Framework"))]
     rows += [_process(process) for process in sample.processes]
     if len(rows) == 1:
         return _("No process uses a GPU, as far as GPUMon can see.")
@@ -106,12 +106,13 @@ def _processes(sample: Sample) -> str:
 def _process(process: ProcessSample) -> tuple[str, ...]:
     busy = [use.values.get("process_gpu_utilization") for use in process.uses]
     held = [use.values.get("process_memory_bytes") for use in process.uses]
+    cpu = number(process.values.get("process_cpu"))
     return (
         str(process.pid),
         process.name,
         " ".join(value_text("process_gpu_utilization", value) for value in busy) or DASH,
         " ".join(value_text("process_memory_bytes", value) for value in held) or DASH,
-        value_text("process_cpu", process.values.get("process_cpu")),
+        DASH if cpu is None else cores(cpu),
         process.framework or DASH,
     )
 

@@ -42,6 +42,17 @@ def test_snapshot_is_one_document_and_nothing_else(capsys: pytest.CaptureFixture
     assert err == ""
 
 
+def test_snapshot_says_what_a_process_uses_in_cores_and_the_machine_in_percent(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(["snapshot", "--scenario", "one-gpu-training"]) == 0
+    out = capsys.readouterr().out
+    head, row = (next(line.split("  ") for line in out.splitlines() if word in line) for word in ("PID", "41990"))
+    assert "CPU cores" in [cell.strip() for cell in head]
+    assert any(10.5 < float(cell) < 12.5 for cell in row if cell.strip().replace(".", "", 1).isdecimal())
+    assert next(line for line in out.splitlines() if line.startswith("CPU ")).endswith(" %")
+
+
 def test_snapshot_waits_for_the_second_sample(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["snapshot", "--json", "--scenario", "one-gpu-training"]) == 0
     document = json.loads(capsys.readouterr().out)
