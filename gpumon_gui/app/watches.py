@@ -19,6 +19,7 @@ from gpumon_gui.core.model import DeviceKey, Sample
 from gpumon_gui.diagnosis.alerts.alert import VERDICT, Alert
 from gpumon_gui.diagnosis.behaviour.machine_facts import machine_here, machine_recorded
 from gpumon_gui.diagnosis.finding import Severity
+from gpumon_gui.diagnosis.report import words
 from gpumon_gui.history.marker import Marker, MarkerKind
 from gpumon_gui.telemetry.derive.adapters import adapters
 from gpumon_gui.ui.charts.bands import BandStyle
@@ -243,7 +244,7 @@ def marker_of(program: Program, turn: Turn, device: DeviceKey | None) -> Marker:
         utc_s=turn.utc_s,
         kind=MarkerKind.VERDICT,
         code="" if finding is None else finding.code,
-        text=finding.title if finding is not None else watch_texts.IDLE if turn.is_idle else watch_texts.NOTHING,
+        text=finding.title if finding is not None else words.IDLE if turn.is_idle else watch_texts.NOTHING,
         parameters=() if finding is None else tuple(finding.values.items()),
         subject=f"{program.name} ({program.pid})",
         device=device,

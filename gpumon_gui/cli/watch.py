@@ -30,6 +30,7 @@ from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
 from gpumon_gui.diagnosis.engine import diagnose as judge
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Finding
+from gpumon_gui.diagnosis.report import words
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
 from gpumon_gui.telemetry.provenance import source_name
@@ -231,7 +232,7 @@ class _Status:
 def sentence(finding: Finding | None, *, is_idle: bool = False) -> str:
     """A verdict in one line; ``is_idle``: the GPU does little, and no cause is known."""
     if finding is None and is_idle:
-        return _("No cause was found for what the GPU does not do.")
+        return _(words.IDLE)
     if finding is None:
         return _("nothing was found that holds it back")
     return printable(_(finding.title).format(**finding.values))

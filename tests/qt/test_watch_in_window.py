@@ -543,7 +543,7 @@ def test_a_gpu_that_does_little_for_no_known_reason_is_not_called_well(watches: 
     state = watches.watching.watched[0]
     watches.watching._set((replace(state, verdict=replace(verdict, stable=True)),))
     panel = panel_of(watches)
-    assert panel.card.sentence.text() == "No cause was found for what the GPU does not do."
+    assert panel.card.sentence.text() == "No cause was found for the time in which the GPU is idle."
     assert panel.card.mark.kind == "info"
 
 
@@ -1223,7 +1223,7 @@ def test_the_history_tells_an_idle_gpu_from_a_healthy_one() -> None:
     program = Program(PID, 1.0, "python")
     healthy, idle = (marker_of(program, Turn(9.0, None, is_idle), None) for is_idle in (False, True))
     assert (healthy.tone, healthy.sentence()) == ("good", "Nothing that was looked for holds the GPU back.")
-    assert (idle.tone, idle.sentence()) == ("info", "No cause was found for what the GPU does not do.")
+    assert (idle.tone, idle.sentence()) == ("info", "No cause was found for the time in which the GPU is idle.")
 
 
 def test_a_report_is_saved_on_what_is_known_and_the_verdict_copied(

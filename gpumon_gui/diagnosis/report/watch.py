@@ -16,6 +16,8 @@ from gpumon_gui.diagnosis.behaviour.job_facts import does_little, number
 from gpumon_gui.diagnosis.finding import Severity
 from gpumon_gui.diagnosis.report import words
 
+#: The only source of its logs, as reports name it.
+_SMI = "nvidia-smi"
 #: Less than this was not judged: all was.
 _ALL_S = 0.5
 
@@ -34,8 +36,10 @@ def is_open(report: Mapping[str, Any]) -> bool:
 def sentences(report: Mapping[str, Any]) -> list[dict[str, str]]:
     """One line per program: what it is, and how busy it kept the GPU."""
     held = {finding["subject"] for finding in report["findings"] if finding["severity"] != "info"}
+    watch = report["facts"].get("watch")
+    is_log = isinstance(watch, Mapping) and _entries(watch.get("sources")) == (_SMI,)
     return [
-        {"verdict": "fails" if job.get("subject") in held else "claimed", "text": _sentence(job)}
+        {"verdict": "fails" if job.get("subject") in held else "claimed", "text": _sentence(job, is_log=is_log)}
         for job in report["facts"].get("jobs", ())
         if isinstance(job, Mapping)
     ]
@@ -61,7 +65,7 @@ def closing(report: Mapping[str, Any]) -> list[str]:
     told = {finding["subject"] for finding in report["findings"]}
     if all(job.get("subject") in told for job in jobs):
         return []  # what is good to know says it
-    lines = [_("No cause was found for what the GPU does not do.")]
+    lines = [_(words.IDLE)]
     if not any(number(job, "cpu", "cores") is not None for job in jobs):
         lines.append(
             _(
@@ -125,7 +129,7 @@ def numbered(subject: str) -> str:
     return _("pid {pid}").format(pid=number) if kind == "pid" and number.isdigit() else subject
 
 
-def _sentence(job: Mapping[str, Any]) -> str:
+def _sentence(job: Mapping[str, Any], *, is_log: bool) -> str:
     busy, power, used = (
         number(job, "activity", "busy"),
         number(job, "activity", "power_w"),
@@ -141,7 +145,8 @@ def _sentence(job: Mapping[str, Any]) -> str:
         parts.append(watts(power))
     if used is not None:
         parts.append(_("CPU: {cores} cores").format(cores=cores(used)))
-    return _("{what}: {value}").format(what=name(job), value=_(", ").join(parts))
+    who = _(words.SMI_LOG) if is_log and job.get("subject") == "unlisted" else name(job)
+    return _("{what}: {value}").format(what=who, value=_(", ").join(parts))
 
 
 def _is_open(watch: object) -> bool:

@@ -69,6 +69,9 @@ DIFFERENT: dict[str, str] = {
 }
 #: A GPU works, and nobody says for whom.
 UNLISTED = N_("a program that is not listed")
+SMI_LOG = N_("Log of nvidia-smi")
+#: A GPU does little, and nobody knows why.
+IDLE = N_("No cause was found for the time in which the GPU is idle.")
 NOTHING_WRONG = N_("Nothing wrong was found.")
 NOTHING_FOUND = N_("No cause was found, but not everything could be checked.")
 CHECKED = N_("Causes that were looked for and are not there: {count}")

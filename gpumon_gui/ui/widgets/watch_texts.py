@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _WH = 3600.0
 NOTHING = N_("Nothing that was looked for holds the GPU back.")
-IDLE = N_("No cause was found for what the GPU does not do.")
 
 
 def tone(finding: Finding | None, *, is_idle: bool = False) -> str:
@@ -43,7 +42,7 @@ def sentence(finding: Finding | None, *, is_idle: bool = False) -> str:
     """The verdict in one sentence; ``is_idle``: the GPU does little, and no cause is known."""
     if finding is not None:
         return printable(_(finding.title).format(**finding.values))
-    return _(IDLE if is_idle else NOTHING)
+    return _(words.IDLE if is_idle else NOTHING)
 
 
 def turn_sentence(turn: Turn) -> str:
