@@ -50,9 +50,11 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Environments:
-    """What was found on this machine. ``versions`` (path, version) are known a moment later, when it ``is_whole``."""
+    """What was found on this machine, environments with frameworks first. ``frameworks``: path, and names and versions
+    as their files say. ``versions`` (path, version of Python) are known a moment later, when it ``is_whole``."""
 
     found: tuple[Environment, ...] = ()
+    frameworks: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     versions: tuple[tuple[str, str], ...] = ()
     is_whole: bool = True
 
@@ -116,18 +118,22 @@ class _Diagnoser(Worker):
 
     def _find(self, order: Order) -> Environments:
         from gpumon_gui.diagnosis.environments.base import Wanted
+        from gpumon_gui.diagnosis.environments.frameworks import frameworks_in
         from gpumon_gui.diagnosis.environments.search import find_environments
         from gpumon_gui.diagnosis.probes.python import version_of
 
         door = self._door()
         found = find_environments(door, Wanted(pythons=order.pythons), order.cancel)
-        self.found.emit(order.number, Environments(found, is_whole=False))
+        installed = {environment.path: frameworks_in(door, environment) for environment in found}
+        found = tuple(sorted(found, key=lambda one: "named" not in one.origins and not installed[one.path]))
+        frameworks = tuple(installed.items())
+        self.found.emit(order.number, Environments(found, frameworks, is_whole=False))
         versions = []
         for environment in found:
             version = None if environment.problem else version_of(door, environment, order.cancel)
             if version is not None:
                 versions.append((environment.path, version))
-        return Environments(found, tuple(versions))
+        return Environments(found, frameworks, tuple(versions))
 
     def _check(self, order: Order) -> Outcome:
         from gpumon_gui.diagnosis.checking import Cancelled, Tools, check, check_again

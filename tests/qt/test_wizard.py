@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 import pytest
-from PySide6.QtCore import QDir, QEvent, QMimeData, QObject, QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QDir, QEvent, QMimeData, QObject, QPoint, QPointF, QRect, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMessageBox, QPlainTextEdit, QWidget
@@ -23,7 +23,7 @@ from pytestqt.qtbot import QtBot
 from gpumon_gui.app.arguments import Arguments
 from gpumon_gui.app.diagnosing import Diagnosing
 from gpumon_gui.bridge.diagnosis_files import Preview
-from gpumon_gui.bridge.diagnosis_job import DiagnosisJob
+from gpumon_gui.bridge.diagnosis_job import DiagnosisJob, Environments
 from gpumon_gui.bridge.feed import Feed
 from gpumon_gui.bridge.settings import Settings
 from gpumon_gui.bridge.translation import Translation
@@ -31,6 +31,7 @@ from gpumon_gui.core import messages
 from gpumon_gui.core.errors import GpumonError
 from gpumon_gui.core.redact import Private
 from gpumon_gui.diagnosis import results
+from gpumon_gui.diagnosis.environments.base import Environment, Kind
 from gpumon_gui.diagnosis.finding import Diagnosis
 from gpumon_gui.diagnosis.gateway import Command, Gateway, Ran
 from gpumon_gui.diagnosis.live_gateway import LiveGateway
@@ -260,6 +261,24 @@ def test_commands_are_copied_exactly_and_each_finding_has_its_page(desk: Desk, m
     assert wizard.help.title.text() == card.finding["title"]
     desk.key(Qt.Key.Key_Escape)
     assert wizard.page == FINDINGS
+
+
+def test_an_environment_says_which_frameworks_it_has_and_the_page_follows_the_keys(desk: Desk) -> None:
+    wizard = desk.open()
+    choose = wizard.choose
+    many = tuple(Environment(f"/opt/{n}/bin/python", Kind.VENV, f"env{n}", f"/opt/{n}") for n in range(40))
+    installed = (("torch", "2.5.1+cu124"), ("tensorflow", "2.15.0"))
+    choose.show_environments(Environments(many, ((many[0].path, installed), (many[1].path, ()))))
+    rows = choose.environments
+    assert rows.item(0).text().startswith("env0 · PyTorch 2.5.1+cu124 · TensorFlow 2.15.0\n")
+    assert rows.item(1).text().startswith("env1\n")
+    settle()
+    rows.setFocus(Qt.FocusReason.TabFocusReason)
+    for key in (Qt.Key.Key_End, Qt.Key.Key_Home):
+        QTest.keyClick(rows, key)
+        view = choose.area.viewport()
+        row = rows.visualItemRect(rows.currentItem())
+        assert view.rect().contains(QRect(rows.viewport().mapTo(view, row.topLeft()), row.size()))
 
 
 def test_an_environment_is_called_by_its_name_and_its_path_is_in_the_tool_tip(desk: Desk) -> None:

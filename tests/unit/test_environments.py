@@ -10,6 +10,7 @@ import pytest
 
 from gpumon_gui.diagnosis.collect import Options, collect
 from gpumon_gui.diagnosis.environments.base import Environment, Kind, Wanted
+from gpumon_gui.diagnosis.environments.frameworks import frameworks_in
 from gpumon_gui.diagnosis.environments.search import find_environments
 from gpumon_gui.diagnosis.gateway import Ran
 from tests.unit.fake_gateway import FakeGateway
@@ -30,6 +31,57 @@ def found(gateway: FakeGateway, wanted: Wanted | None = None) -> dict[str, Envir
 
 def linux(files: dict[str, str | bytes | None], **variables: str) -> FakeGateway:
     return FakeGateway("linux", files, {**HOME, **variables})
+
+
+# -- frameworks --------------------------------------------------------------------------------------------------
+
+
+def test_the_frameworks_of_an_environment_are_told_by_its_folders() -> None:
+    site = "/home/me/.venv/lib/python3.11/site-packages/"
+    gateway = linux(
+        {
+            "/usr/bin/python3.11": "elf",
+            "/home/me/.venv/pyvenv.cfg": "home = /usr/bin",
+            "/home/me/.venv/bin/python": "-> /usr/bin/python3.11",
+            **{
+                f"{site}{name}": None
+                for name in (
+                    "tensorflow_cpu-2.15.0.dist-info",
+                    "torch-2.5.1+cu124.dist-info",
+                    "torchvision-0.20.1.dist-info",
+                    "torch_geometric-2.6.dist-info",
+                    "tensorflow_estimator-2.15.0.dist-info",
+                    "onnxruntime_gpu-1.19.2.dist-info",
+                    "cupy_cuda12x-13.3.0.dist-info",
+                    "jaxlib-0.4.35.dist-info",
+                )
+            },
+            "/usr/lib/python3/dist-packages/torch-1.13.1-py3.11.egg-info": None,
+            "/usr/lib/python3.9/site-packages/jax-0.4.30.dist-info": None,
+        }
+    )
+    environments = found(gateway, Wanted(pythons=("/home/me/.venv/bin/python", "/usr/bin/python3.11")))
+    assert frameworks_in(gateway, environments["/home/me/.venv/bin/python"]) == (
+        ("torch", "2.5.1+cu124"),
+        ("tensorflow", "2.15.0"),
+        ("onnxruntime", "1.19.2"),
+        ("cupy", "13.3.0"),
+    )
+    assert frameworks_in(gateway, environments["/usr/bin/python3.11"]) == (("torch", "1.13.1"),)
+    assert gateway.commands == []  # nothing was run
+
+
+def test_the_frameworks_of_an_environment_are_told_in_windows_too() -> None:
+    gateway = FakeGateway(
+        "win32",
+        {
+            "C:\\Py311\\python.exe": "mz",
+            "C:\\Py311\\Lib\\site-packages\\TensorFlow_Intel-2.15.0.dist-info": None,
+        },
+        WINDOWS,
+    )
+    environments = found(gateway, Wanted(pythons=("C:\\Py311\\python.exe", "C:\\gone\\python.exe")))
+    assert [frameworks_in(gateway, one) for one in environments.values()] == [(("tensorflow", "2.15.0"),), ()]
 
 
 # -- PATH ---------------------------------------------------------------------------------------------------------

@@ -30,10 +30,9 @@ from gpumon_gui.ui.widgets.scroll_column import Content, ScrollColumn
 from gpumon_gui.ui.widgets.section import Card, set_text, wrapped
 from gpumon_gui.ui.widgets.switch import Switch
 from gpumon_gui.ui.wizard.given_box import GivenBox
-from gpumon_gui.ui.wizard.words import environment_line
+from gpumon_gui.ui.wizard.words import environment_line, environment_title
 
 WIDEST = 860
-_MOST_ROWS = 6
 _PATH = int(Qt.ItemDataRole.UserRole)
 
 
@@ -45,16 +44,17 @@ class _Choice(Combo):
 
 
 class EnvironmentList(QuietList):
-    """Environments with tick boxes; Space ticks, as high as its rows up to some."""
+    """Environments with tick boxes; Space ticks. As high as its rows: the page scrolls."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(theme, parent)
         self.setWordWrap(False)
         self.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def fit(self) -> None:
         """Take the height of the rows."""
-        heights = [self.sizeHintForRow(row) for row in range(min(_MOST_ROWS, self.count()))]
+        heights = [self.sizeHintForRow(row) for row in range(self.count())]
         heights = heights or [2 * self.fontMetrics().height()]
         self.setFixedHeight(sum(height + 4 for height in heights) + 6)
 
@@ -79,6 +79,7 @@ class ChoosePage(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._environments: tuple[Environment, ...] = ()
+        self._frameworks: dict[str, tuple[tuple[str, str], ...]] = {}
         self._versions: dict[str, str] = {}
         self._is_searching = True
         self._is_whole = False
@@ -97,6 +98,7 @@ class ChoosePage(QWidget):
         self.again_button = FlatButton(theme, "", "", self)
         self.environments = EnvironmentList(theme, self)
         self.environments.itemChanged.connect(self._on_ticked)
+        self.environments.currentItemChanged.connect(self._on_row)
         self._found = wrapped(theme, muted=True, parent=self)
         self.all_button.clicked.connect(self._on_all)
         self.none_button.clicked.connect(self._on_none)
@@ -175,6 +177,7 @@ class ChoosePage(QWidget):
         self._is_searching = not environments.is_whole and not environments.found
         self._is_whole = environments.is_whole
         self._environments = environments.found
+        self._frameworks = dict(environments.frameworks)
         self._versions |= dict(environments.versions)
         self._fill()
 
@@ -223,7 +226,7 @@ class ChoosePage(QWidget):
         return label
 
     def _lay_out(self) -> None:
-        content = Content(WIDEST, self)
+        content = self._content = Content(WIDEST, self)
         column = content.column
         column.setContentsMargins(L, S, L, XL)
         column.setSpacing(S)
@@ -285,7 +288,8 @@ class ChoosePage(QWidget):
         for environment in self._environments:
             version = self._versions.get(environment.path, "")
             line = environment_line(environment, version, is_silent=self._is_whole and not version)
-            item = QListWidgetItem(f"{printable(environment.name)}\n{line}")
+            title = environment_title(environment, self._frameworks.get(environment.path, ()))
+            item = QListWidgetItem(f"{title}\n{line}")
             item.setData(_PATH, environment.path)
             item.setToolTip(printable(environment.path) if "<" not in environment.path else "")
             item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
@@ -359,6 +363,14 @@ class ChoosePage(QWidget):
         self._tell_found()
         self._fill_runs_in()
         self.changed.emit()
+
+    @Slot(QListWidgetItem)
+    def _on_row(self, item: QListWidgetItem | None) -> None:
+        """The list is as high as it needs: the page follows the keys."""
+        if item is not None and self.environments.hasFocus() and not self._is_filling:
+            row = self.environments.visualItemRect(item)
+            place = self.environments.viewport().mapTo(self._content, row.center())
+            self.area.ensureVisible(place.x(), place.y(), 0, row.height())
 
     def _tick(self, on: bool) -> None:
         self._wanted = None

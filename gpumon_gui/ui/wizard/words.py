@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from gpumon_gui.core.files import printable
 from gpumon_gui.core.messages import N_, _
 from gpumon_gui.diagnosis.collect import Progress, State
 from gpumon_gui.diagnosis.environments.base import Environment, Kind
@@ -49,6 +51,12 @@ def step_subject(progress: Progress, names: dict[str, str]) -> str:
     if progress.subject == MACHINE:
         return _(words.MACHINE)
     return names.get(progress.subject) or text.subject(progress.subject)
+
+
+def environment_title(environment: Environment, frameworks: Iterable[tuple[str, str]]) -> str:
+    """Its name, and what is installed in it."""
+    installed = (f"{words.FRAMEWORK.get(name, name)} {version}" for name, version in frameworks)
+    return printable(" · ".join((environment.name, *installed)))
 
 
 def environment_line(environment: Environment, version: str, *, is_silent: bool = False) -> str:
