@@ -3,7 +3,8 @@ r"""Knows: how people, machines and their folders are replaced in a text that is
 Replaced are, part by part, the folders of full paths (POSIX, Windows, shares, ``file:`` and other URLs) that are not a
 system's or a known program's; accounts and machines, where a text shows that a word is one (``bob@lab:~$``,
 ``/home/bob``, ``\\nas\share``, a mail address, the head of a kernel's or NCCL's line) and from then on wherever it is;
-and what :mod:`gpumon_gui.core.redact` hides. The same word gets the same other one all along. Names of files stay.
+and what :mod:`gpumon_gui.core.redact` hides. The same word gets the same other one all along. Names of files stay, and
+of folders that :meth:`Redactor.keep` names.
 """
 
 from __future__ import annotations

@@ -210,6 +210,21 @@ def test_a_path_with_blanks_is_known_in_a_sentence() -> None:
     assert made.environment("dl") == "dl"
 
 
+def test_the_folder_of_an_environment_stays_unless_it_is_a_name() -> None:
+    made = Redactor(PRIVATE)
+    made.keep("labenv")
+    made.keep("wei")
+    assert made.text("/data/acme/labenv/bin/python") == "/data/folder1/labenv/bin/python"
+    assert made.text("/data/acme/wei/bin/python") == "/data/folder1/user/bin/python"
+
+
+def test_in_what_is_known_to_be_ours_nothing_is_guessed() -> None:
+    made = Redactor(PRIVATE)
+    made.text("/data/acme/x/bin/python bob@lab-pc:~$")
+    said = "'/data/acme/x/bin/python' -m pip install --index-url https://pip.new.com/simple /data/new -n bob"
+    assert made.known(said) == said.replace("acme", "folder1").replace("bob", "user2")
+
+
 def test_the_own_name_is_hidden_even_if_it_is_short() -> None:
     assert passed_on("by li, in parallel", Private(("li",), ("/home/li",))) == "by user, in parallel"
 
