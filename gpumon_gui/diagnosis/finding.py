@@ -14,6 +14,7 @@ from gpumon_gui.diagnosis.facts import Origin
 
 #: What advice may need more of, and a cause be short of.
 GPU_MEMORY: Final = "gpu-memory"
+WORKERS: Final = "workers"  #: processes that load data, with the memory of the computer that each needs
 
 
 class Severity(StrEnum):
@@ -61,7 +62,8 @@ class Evidence:
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of advice. ``text`` is a message id with named placeholders; ``command`` what to copy, already filled
-    in; ``check`` tells a step that only verifies; ``takes``: what it needs more of (:data:`GPU_MEMORY`)."""
+    in; ``check`` tells a step that only verifies; ``takes``: what it needs more of (:data:`GPU_MEMORY`,
+    :data:`WORKERS`)."""
 
     text: str
     values: Mapping[str, str] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from gpumon_gui.core import messages
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.engine import diagnose
 from gpumon_gui.diagnosis.facts import UNTRUSTED_KEYS, Document, View
-from gpumon_gui.diagnosis.finding import Diagnosis
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, WORKERS, Diagnosis
 from gpumon_gui.diagnosis.remedies import NO_GPU
 from gpumon_gui.diagnosis.report import fact_words
 from gpumon_gui.diagnosis.rule import Rule
@@ -105,41 +105,46 @@ def together(one: Any, other: Any) -> Any:
     return one
 
 
-MORE_MEMORY = re.compile("larger (batch|ones)|batch larger|keep on the gpu")
+#: How advice that takes more of something sounds.
+ASKS = {
+    GPU_MEMORY: re.compile("larger (batch|ones)|batch larger|keep on the gpu"),
+    WORKERS: re.compile("num_workers=[1-9]|worker_count=[1-9]"),
+}
 
 
 @cache
-def asking_for_memory() -> tuple[Case, ...]:
-    """The cases whose own cause alone is answered with something that takes more memory."""
+def asking_for(what: str) -> tuple[Case, ...]:
+    """The cases of watched programs whose own cause alone is answered with something that takes more of it."""
     return tuple(
         case
         for case in CASES_LIST
         if case.expect == "hit"
+        and case.facts.get("jobs")
         and any(
-            MORE_MEMORY.search(spoken(finding).lower())
+            ASKS[what].search(spoken(finding).lower())
             for finding in diagnose(case.document(), (BY_CODE[case.code],)).findings
         )
     )
 
 
-def test_where_memory_lasts_a_larger_batch_is_advised() -> None:
-    asking = {case.code for case in asking_for_memory()}
+def test_where_nothing_is_short_more_of_it_is_advised() -> None:
+    asking = {case.code for case in asking_for(GPU_MEMORY)}
     assert {"workload-too-small", "memory-bandwidth-bound", "cpu-gpu-sync-each-step"} <= asking
+    assert {case.code for case in asking_for(WORKERS)} == {"input-pipeline-bound"}
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule.short_of], ids=lambda rule: rule.code)
 def test_advice_for_one_program_does_not_contradict_itself(rule: Rule) -> None:
     """Nobody is told to halve the batch and to make it larger, whatever two causes hold together."""
     own = [case for case in CASES_LIST if case.expect == "hit" and case.code == rule.code]
-    pairs = [
-        replace(case, facts=together(case.facts, other.facts)) for case, other in product(own, asking_for_memory())
-    ]
+    (what,) = rule.short_of
+    pairs = [replace(case, facts=together(case.facts, other.facts)) for case, other in product(own, asking_for(what))]
     beside = [diagnose(pair.document(), RULES).findings for pair in pairs]
     holding = [findings for findings in beside if rule.code in {finding.code for finding in findings}]
     assert max(map(len, holding)) > 1
     for findings in holding:
         for finding in findings:
-            assert not MORE_MEMORY.search(spoken(finding).lower()), f"{rule.code} beside {finding.code}"
+            assert not ASKS[what].search(spoken(finding).lower()), f"{rule.code} beside {finding.code}"
 
 
 def test_only_what_is_installed_is_removed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.finding import WORKERS, Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
 
 _SAYS = "dataloader-bus-error"
@@ -43,5 +43,6 @@ RULE = Rule(
     check=_check,
     needs=((f"signal:{_SAYS}",),),
     advise=_advise,
+    short_of=(WORKERS,),
     links=("https://docs.docker.com/reference/cli/docker/container/run/",),
 )

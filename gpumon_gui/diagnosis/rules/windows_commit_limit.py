@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
+from gpumon_gui.diagnosis.finding import WORKERS, Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
 
 _SAID = "winerror-1455"
@@ -64,6 +64,7 @@ RULE = Rule(
     check=_check,
     needs=(("os.family", f"signal:{_SAID}"),),
     advise=_advise,
+    short_of=(WORKERS,),
     explains=("torch-dll-dependency-missing",),
     links=("https://learn.microsoft.com/windows/win32/debug/system-error-codes--1300-1699-",),
 )

@@ -14,7 +14,7 @@ from typing import Final
 
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
-from gpumon_gui.diagnosis.finding import GPU_MEMORY, Step
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, WORKERS, Step
 from gpumon_gui.diagnosis.tuning import devices, kernels, loader, memory, precision
 from gpumon_gui.diagnosis.tuning.topic import ANY, JAX, LEARNING, TENSORFLOW, TORCH, Topics, Variable
 
@@ -29,7 +29,13 @@ TOPICS: Final[Topics] = {
 }
 
 #: What a topic needs more of.
-TAKES: Final = dict.fromkeys(("batch-size", "larger-batch", "rarer-exchange", "keep-on-gpu"), GPU_MEMORY)
+TAKES: Final = {
+    "batch-size": GPU_MEMORY,
+    "larger-batch": GPU_MEMORY,
+    "rarer-exchange": GPU_MEMORY,
+    "keep-on-gpu": GPU_MEMORY,
+    "workers": WORKERS,
+}
 
 
 def seen(view: View) -> tuple[str, ...]:

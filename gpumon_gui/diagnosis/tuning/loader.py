@@ -122,8 +122,7 @@ TOPICS: Final[Topics] = {
                     "PyTorch: copy from pinned memory, without waiting, while the GPU computes the batch before; send "
                     "small types (uint8 images) instead of float32."
                 ),
-                "loader = DataLoader(dataset, pin_memory=True, num_workers=$WORKERS)\n"
-                "batch = batch.to('cuda', non_blocking=True)",
+                "loader = DataLoader(dataset, pin_memory=True)\nbatch = batch.to('cuda', non_blocking=True)",
             ),
         ),
         TENSORFLOW: (

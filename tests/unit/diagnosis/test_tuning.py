@@ -11,6 +11,7 @@ import pytest
 import gpumon_gui.diagnosis
 from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.facts import View
+from gpumon_gui.diagnosis.finding import GPU_MEMORY, WORKERS
 from gpumon_gui.diagnosis.tuning import devices, kernels, loader, memory, precision
 
 FRAMEWORKS = (tuning.TORCH, tuning.TENSORFLOW, tuning.JAX)
@@ -76,13 +77,20 @@ def test_every_topic_is_advised_by_somebody() -> None:
     assert sorted(tuning.TOPICS.keys() - named) == []
 
 
-def test_what_needs_more_memory_says_so() -> None:
-    assert tuning.TAKES.keys() <= tuning.TOPICS.keys()
-    steps = {(topic, text) for topic, variants in tuning.TOPICS.items() for one in variants.values() for text, _ in one}
+@pytest.mark.parametrize(
+    ("what", "asks"),
+    [
+        (GPU_MEMORY, "larger batch|batch larger|larger ones|Keep on the GPU"),
+        (WORKERS, r"\$WORKERS"),
+    ],
+)
+def test_what_needs_more_of_something_says_so(what: str, asks: str) -> None:
     asking = {
-        topic for topic, text in steps if re.search("larger batch|batch larger|larger ones|Keep on the GPU", text)
+        topic
+        for topic, variants in tuning.TOPICS.items()
+        if any(re.search(asks, f"{text} {code}") for steps in variants.values() for text, code in steps)
     }
-    assert asking == tuning.TAKES.keys()
+    assert asking == {topic for topic, takes in tuning.TAKES.items() if takes == what}
 
 
 def test_no_topic_stands_in_two_files() -> None:
