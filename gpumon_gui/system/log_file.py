@@ -26,6 +26,14 @@ _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class _Quiet(RotatingFileHandler):
+    def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - logging's name
+        """Looking at the end of the file first writes what did not fit before; as long as that fails, this line waits
+        too."""
+        try:
+            return bool(super().shouldRollover(record))
+        except OSError:
+            return False
+
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
         """The disk is full or another window turns the file over: this line is lost, nothing else."""
 

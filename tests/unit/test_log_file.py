@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import pytest
@@ -112,3 +113,25 @@ def test_what_did_not_fit_on_the_disk_is_written_with_the_next_line(
         "first",
         "second",
     ]
+
+
+def test_what_is_logged_while_the_disk_is_full_is_written_when_there_is_room(
+    opened: LogFile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_tried = threading.Event()
+
+    def full(*_given: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    def tried(_handler: object, _record: object) -> None:
+        is_tried.set()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(log_file._Quiet, "flush", full)
+        patched.setattr(RotatingFileHandler, "shouldRollover", full)
+        patched.setattr(log_file._Quiet, "handleError", tried)
+        logging.getLogger(LOGGER).warning("kept")
+        assert is_tried.wait(60)
+    assert opened.close(60)
+    assert opened.file is not None
+    assert opened.file.read_text(encoding="utf-8").endswith(" kept\n")
