@@ -43,7 +43,7 @@ _PROVED = {
     "fails": Verdict.FAILS,
     "cpu": Verdict.FAILS,
 }
-#: The step from which on the GPU is in use.
+#: The step from which on the framework can use the GPU.
 _BEHAVIOUR = 9
 _NOT_SEEN = "gpu-claimed-but-not-seen"
 
@@ -251,8 +251,8 @@ def _verdicts(
 
 
 def _stops(finding: Finding, rule: Rule) -> bool:
-    """Whether it keeps a framework off the GPU. What runs there and stops for want of memory can use it."""
-    return finding.severity is Severity.BLOCKS or (finding.severity is Severity.CRASHES and rule.step < _BEHAVIOUR)
+    """Whether it keeps a framework off the GPU. One that is not asked for it, or lacks memory there, can use it."""
+    return finding.severity in (Severity.BLOCKS, Severity.CRASHES) and rule.step < _BEHAVIOUR
 
 
 def _claims_gpu(seen: object) -> bool:

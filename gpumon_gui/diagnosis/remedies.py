@@ -86,8 +86,10 @@ def cuda_torch(
     packages = _torch_packages(view, pin=text(installed) if pinned and installed else "")
     if view.text("interpreter.kind") == "conda":
         steps.append(Step(CONDA_REMOVE, command=advice.conda(view, "remove", "--yes pytorch")))
-    steps.append(advice.remove(view, "torch", *_COMPANIONS))
-    if at_least(_version(choice.release), _INDEX_FROM):
+    has_index = at_least(_version(choice.release), _INDEX_FROM)
+    again = _torch_packages(view).split() if has_index else ["torch"]  # what is installed again below
+    steps.append(advice.remove(view, *again))
+    if has_index:
         steps.append(advice.step(advice.pip_install(view, packages, index=choice.index)))
         steps.append(pytorch_mirror(view, packages, choice))
     else:

@@ -34,6 +34,20 @@ def test_a_good_script_has_no_findings(capsys: pytest.CaptureFixture[str]) -> No
     assert json.loads(capsys.readouterr().out)["findings"] == []
 
 
+def test_a_device_that_is_the_processor_comes_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        'import torch\ndevice = "cpu"\nmodel = torch.nn.Linear(10, 10)\nmodel.to(device)\n'
+        "opt = torch.optim.SGD(model.parameters(), 0.1)\ntotal = 0\nfor x in range(100):\n"
+        "    loss = model(torch.randn(1, 10)).sum()\n    loss.backward()\n    opt.step()\n    total += loss\n",
+        encoding="utf-8",
+    )
+    assert run(["diagnose", "--script", str(script), "--json"]) == 1
+    findings = json.loads(capsys.readouterr().out)["findings"]
+    assert [one["code"] for one in findings] == ["code-runs-on-cpu", "gpu-memory-growing"]
+    assert findings[0]["severity"] == "blocks"
+
+
 def test_hints_alone_need_no_action() -> None:
     assert run(["diagnose", "--script", str(SCRIPTS / "torch_no_mixed_precision.py")]) == 0
 
