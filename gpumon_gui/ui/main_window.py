@@ -36,6 +36,8 @@ from gpumon_gui.ui.window_menus import WindowMenus
 PATIENCE_MS = 2500
 SMALLEST = (720, 480)
 USUAL = (1180, 780)
+#: Of a screen that is smaller than that, title bar and borders need so much: they are known when the window is shown.
+FRAME = QSize(16, 40)
 
 
 class MainWindow(QWidget):
@@ -83,7 +85,7 @@ class MainWindow(QWidget):
         self._starting.start()
 
         self.setWindowIcon(icons.icon("app", ""))
-        room = self.screen().availableSize()
+        room = self.screen().availableSize() - FRAME
         self.setMinimumSize(QSize(*SMALLEST).boundedTo(room))
         self.resize(QSize(*USUAL).boundedTo(room))
 
