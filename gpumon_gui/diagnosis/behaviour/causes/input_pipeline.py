@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpumon_gui.core.formatters import speed
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import tuning
 from gpumon_gui.diagnosis.behaviour.causes.picture import (
@@ -98,7 +99,7 @@ def watch(view: View) -> Outcome:
         "busy": part(busy),
         "workers": str(seen.workers),
         "cores": core_count(seen.workers_cores if kind in ("few", "all") else seen.cores),
-        "reads": _speed(seen),
+        "reads": speed(seen.reads or 0.0),
     }
     title = {
         "few": _FEW,
@@ -173,10 +174,6 @@ def _which(view: View, seen: Picture) -> str:
     if seen.workers_full == 1 and seen.workers >= 3 and seen.workers_cores < 0.5 * seen.workers + 0.5:
         return "one"
     return "few"
-
-
-def _speed(seen: Picture) -> str:
-    return f"{(seen.reads or 0.0) / 1e6:.0f} MB/s"
 
 
 def advise(view: View, hit: Hit) -> tuple[Step, ...]:

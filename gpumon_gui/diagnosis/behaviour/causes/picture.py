@@ -45,6 +45,9 @@ _BOTH_WAYS: Final = 0.5
 #: The driver counts whole percents: busy shares that differ by one are even.
 _ONE_PERCENT: Final = 0.012
 
+#: Figures of one kind: the narrower one, and the wider one that says the same where nothing else adds to it.
+_WIDER: Final = {"job.activity.kernels": "job.activity.busy", "job.cpu.main": "job.cpu.cores"}
+_SAME: Final = 0.05
 _ORDER: Final = (Confidence.HIGH, Confidence.MEDIUM, Confidence.LOW)
 
 
@@ -273,8 +276,17 @@ def counts(view: View, *paths: str) -> tuple[Evidence, ...]:
 
 
 def _evidence(view: View, paths: tuple[str, ...], write: Callable[[float], str]) -> tuple[Evidence, ...]:
-    known = ((path, view.number(path)) for path in paths)
-    return tuple(measured_number(view, path, value, write(value)) for path, value in known if value is not None)
+    known = {path: value for path in paths if (value := view.number(path)) is not None}
+    return tuple(
+        measured_number(view, path, value, write(value))
+        for path, value in known.items()
+        if not _is_said(value, known.get(_WIDER.get(path, "")))
+    )
+
+
+def _is_said(value: float, wider: float | None) -> bool:
+    """Whether a figure says nothing besides the wider one of its kind."""
+    return wider is not None and abs(value - wider) <= max(_SAME * wider, 0.01)
 
 
 def amount(value: float | None) -> str:
