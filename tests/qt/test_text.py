@@ -1,15 +1,17 @@
-"""A label that has a short form for where there is no room."""
+"""Text where there is no room for it: a label has a short form, code goes on below."""
 
 from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Signal
-from PySide6.QtGui import QFontMetrics
+from PySide6.QtGui import QFont, QFontMetrics, QTextLayout
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from gpumon_gui.bridge.translation import Translation
 from gpumon_gui.ui.theme import Theme
+from gpumon_gui.ui.widgets import command_box
+from gpumon_gui.ui.widgets.command_box import CodeText
 from gpumon_gui.ui.widgets.text import FixedLabel
 
 NAME, SHORT = "NVIDIA GeForce RTX 4060 Laptop GPU", "RTX 4060 Laptop"
@@ -83,3 +85,25 @@ def test_the_letters_of_another_language_have_room(qtbot: QtBot) -> None:
         heights.append(label.height())
     assert heights[0] == heights[2]
     translation.deleteLater()
+
+
+def test_code_is_broken_between_its_words(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[QTextLayout] = []
+
+    class Layout(QTextLayout):
+        def __init__(self, text: str, font: QFont) -> None:
+            super().__init__(text, font)
+            made.append(self)
+
+    monkeypatch.setattr(command_box, "QTextLayout", Layout)
+    code = CodeText(Theme(), "    loss = loss_function(model(batch), target)")
+    qtbot.addWidget(code)
+    letter = QFontMetrics(code.font()).horizontalAdvance("0")
+    for letters in (24, 33, 40):
+        made.clear()
+        code.heightForWidth(letters * letter)
+        lines = [made[0].lineAt(number) for number in range(made[0].lineCount())]
+        rows = [made[0].text()[line.textStart() :][: line.textLength()].replace("\u200b", "") for line in lines]
+        assert len(rows) > 1
+        assert all(row.endswith(("(", ",", "=", " ")) for row in rows[:-1]), rows
+        assert "".join(rows) == code.text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QPointF, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import (
     QColor,
@@ -25,11 +27,13 @@ _SAID_MS = 2000
 _HANGING = 4
 #: A box is as wide before its code makes room for a button beside it; code that needs more goes above.
 _ROOMY = 480
+#: Behind these code goes on below without a word being broken; Qt knows blanks and hyphens.
+_ENDS = re.compile(r"[,=(\[{/\\]")
 
 
 class CodeText(QWidget):
-    """Text of equal width whose long lines go on below, broken within a word where they must be: a label would cut
-    them."""
+    """Text of equal width whose long lines go on below, broken between words, or within one where they must be: a
+    label would cut them."""
 
     def __init__(self, theme: Theme, text: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +71,7 @@ class CodeText(QWidget):
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         top = 0.0
         for text in self.text.split("\n"):
-            layout = QTextLayout(text or " ", self.font())
+            layout = QTextLayout(_ENDS.sub("\\g<0>\N{ZERO WIDTH SPACE}", text) or " ", self.font())
             layout.setTextOption(option)
             indent = len(text) - len(text.lstrip(" "))
             hanging = min((indent + _HANGING) * letter, width / 3)
