@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from gpumon_gui.core.boot import boot_first
+
 if TYPE_CHECKING:
     import psutil
 
@@ -57,8 +59,11 @@ def end_process(request: EndRequest, stop: threading.Event) -> EndOutcome:
     import psutil  # only when a process is ended: the window itself does without
 
     try:
+        first = boot_first()
+        # Psutil counts from the boot time of now, which follows a clock that was set meanwhile.
+        moved_s = 0.0 if first is None else psutil.boot_time() - first
         process = psutil.Process(request.pid)
-        if abs(process.create_time() - request.started_utc_s) > SAME_START_S:
+        if abs(process.create_time() - moved_s - request.started_utc_s) > SAME_START_S:
             return EndOutcome(request, EndResult.RECYCLED)
         # psutil compares the start time once more itself before it signals.
         if request.force:

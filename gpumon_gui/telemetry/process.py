@@ -21,6 +21,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import IO
 
+from gpumon_gui.core.boot import VARIABLE as BOOT
+from gpumon_gui.core.boot import boot_first
 from gpumon_gui.core.model import Demand
 from gpumon_gui.telemetry import winjob, wire
 from gpumon_gui.telemetry.blackbox import Blackbox, Pulse
@@ -113,6 +115,10 @@ class SamplerProcess:
             arguments += ["--scenario", scenario]
         if skip:
             arguments += ["--skip", ",".join(sorted(skip))]
+        environment = dict(os.environ)
+        boot_utc_s = boot_first()
+        if boot_utc_s is not None:  # the start of a process is the same one in every sampler
+            environment[BOOT] = str(boot_utc_s)
         self._condition = threading.Condition()
         self._waiting: deque[Message] = deque(maxlen=_MAX_WAITING)
         self._frame: bytes | None = None
@@ -132,7 +138,7 @@ class SamplerProcess:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                env=sampler_environment(os.environ, frozen=bool(getattr(sys, "frozen", False))),
+                env=sampler_environment(environment, frozen=bool(getattr(sys, "frozen", False))),
                 pass_fds=self._box.inherited_fds,
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 
+from gpumon_gui.core.boot import boot_first, boot_now
 from gpumon_gui.core.values import Missing, Reason, Value, checked
 from gpumon_gui.telemetry.host.backend import Facts, Gone, Hidden, Vital
 from gpumon_gui.telemetry.host.cpu import SOURCE, TICKS_PER_S
@@ -205,17 +206,10 @@ class Procfs:
             self._users[uid] = _user_name(uid)
         return self._users[uid]
 
-    def _boot_time(self) -> float:
-        """``btime`` of ``/proc/stat``: when the machine started, UTC seconds."""
-        with open(f"{self._proc}/stat", "rb") as file:
-            for line in file:
-                if line.startswith(b"btime "):
-                    return float(line.split()[1])
-        raise OSError("no btime in /proc/stat")
-
     def _boot(self) -> float:
         if self._boot_utc_s is None:
-            self._boot_utc_s = self._boot_time()
+            first = boot_first() if self._proc == "/proc" else None
+            self._boot_utc_s = boot_now(self._proc) if first is None else first
         return self._boot_utc_s
 
 
