@@ -147,6 +147,21 @@ def test_advice_for_one_program_does_not_contradict_itself(rule: Rule) -> None:
             assert not ASKS[what].search(spoken(finding).lower()), f"{rule.code} beside {finding.code}"
 
 
+@pytest.mark.parametrize(
+    "case", [case for case in CASES_LIST if case.expect == "hit"], ids=lambda case: f"{case.code}: {case.name}"
+)
+def test_what_ends_with_a_colon_is_followed_by_a_command(case: Case) -> None:
+    for family in ("linux", "windows"):
+        document = case.document()
+        system = {**document.facts.get("os", {}), "family": family}
+        document = replace(document, facts={**document.facts, "os": system})
+        for finding in diagnose(document, (BY_CODE[case.code],)).findings:
+            commands = [*(step.command for step in finding.advice), ""]
+            for step, following in zip(finding.advice, commands[1:], strict=True):
+                said = step.command or following or not step.text.endswith(":")
+                assert said, f"{finding.code}: {step.text}"
+
+
 def test_only_what_is_installed_is_removed() -> None:
     view = View("x", {"packages": {"torch": "2.5.1", "torchaudio": "2.5.1"}})
     assert advice.remove(view, "torch", "torchvision", "torchaudio").command.endswith("-y torch torchaudio")

@@ -33,7 +33,8 @@ def _first(xids: tuple[Signal, ...], wanted: tuple[int, ...]) -> Signal | None:
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
-    look = "" if advice.is_windows(view) else "sudo dmesg | grep -i xid"
+    events = "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='nvlddmkm'} -MaxEvents 20"
+    look = events if advice.is_windows(view) else "sudo dmesg | grep -i xid"
     return (
         advice.say(
             N_(

@@ -11,12 +11,12 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 from gpumon_gui.diagnosis.versions import Version, same_series, text
 
 _NO_TOOLKIT = N_(
-    "CUDA {driver} of nvidia-smi and {torch} of PyTorch need not agree: the driver ({minimum} or newer is enough) runs "
-    "it"
+    "CUDA {driver} of the driver ({source}) and {torch} of PyTorch need not agree: the driver ({minimum} or newer is "
+    "enough) runs it"
 )
 _ONE_TOOLKIT = N_(
-    "CUDA {driver} of nvidia-smi and {toolkit} of nvcc need not agree: the driver ({minimum} or newer is enough) runs "
-    "both"
+    "CUDA {driver} of the driver ({source}) and {toolkit} of nvcc need not agree: the driver ({minimum} or newer is "
+    "enough) runs both"
 )
 
 
@@ -42,6 +42,7 @@ def _check(view: View) -> Outcome:
         title=_ONE_TOOLKIT if torch is None else _NO_TOOLKIT if toolkit is None else None,
         values={
             "driver": text(driver),
+            "source": "nvidia-smi" if view.known("driver.cuda_version") else view.text("driver.version") or "?",
             "toolkit": text(toolkit[:2]) if toolkit is not None else "-",
             "torch": text(torch) if torch is not None else "-",
             "minimum": _minimum(view, torch or toolkit or driver),
@@ -60,8 +61,8 @@ RULE = Rule(
     step=6,
     severity=Severity.INFO,
     title=N_(
-        "CUDA {driver} of nvidia-smi, {toolkit} of nvcc and {torch} of PyTorch need not agree: the driver ({minimum} "
-        "or newer is enough) runs them"
+        "CUDA {driver} of the driver ({source}), {toolkit} of nvcc and {torch} of PyTorch need not agree: the driver "
+        "({minimum} or newer is enough) runs them"
     ),
     help=Help(
         what=N_("Whether different CUDA versions in nvidia-smi, nvcc and the framework are a fault."),

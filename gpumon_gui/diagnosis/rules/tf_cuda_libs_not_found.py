@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, hardware, machine, remedies
+from gpumon_gui.diagnosis.compat.cudnn import cudnn_major_of, pip_package
 from gpumon_gui.diagnosis.compat.drivers import cuda_of_library
-from gpumon_gui.diagnosis.compat.tensorflow import LAST_WINDOWS_GPU
+from gpumon_gui.diagnosis.compat.tensorflow import LAST_WINDOWS_GPU, newest_tensorflow, tensorflow_releases
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
 from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Scope, cite, quote
@@ -47,6 +48,37 @@ def _by_elimination(view: View) -> Outcome:
     return Hit(Confidence.LOW, evidence, {"libraries": "?"}, title=N_("TensorFlow cannot open its CUDA libraries"))
 
 
+def _cudnn_alone(view: View) -> tuple[Step, ...]:
+    """Where nothing but cuDNN is missing: the one that fits, and before another TensorFlow what that needs."""
+    majors = {cudnn_major_of(str(signal.values["library"])) for signal in machine.tensorflow_missing(view)}
+    major = majors.pop() if len(majors) == 1 else None
+    fitting = [one for one in tensorflow_releases() if one.cudnn[0] == major and not one.extra]
+    package = pip_package(fitting[-1].cuda[0]) if len({one.cuda[0] for one in fitting}) == 1 else None
+    newest = newest_tensorflow(machine.python_version(view))
+    if major is None or package is None or newest is None:
+        return ()
+    install = advice.pip_install(view, remedies.quoted(view, f"{package}>={major},<{major + 1}"))
+    return (
+        advice.say(N_("Only cuDNN is missing. This brings it, and TensorFlow stays as it is:"), install),
+        advice.say(N_("Then show the loader its folder:"), _folders(view)),
+        advice.say(
+            N_("Or take TensorFlow {version}, which brings its libraries along; it needs Python {python} or newer."),
+            version=newest.latest,
+            python=text(min(newest.python)),
+        ),
+    )
+
+
+def _folders(view: View) -> str:
+    """The command that shows the loader the libraries that are installed as packages."""
+    return (
+        "export LD_LIBRARY_PATH=$("
+        + advice.python_of(view)
+        + " -c \"import glob, sysconfig; print(':'.join(glob.glob(sysconfig.get_path('purelib') + "
+        "'/nvidia/*/lib')))\"):$LD_LIBRARY_PATH"
+    )
+
+
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     build = remedies.tensorflow_of(view)
     if advice.is_windows(view):
@@ -70,10 +102,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         return (
             advice.say(
                 N_("The libraries are installed as packages but not found. Show the loader their folders:"),
-                "export LD_LIBRARY_PATH=$("
-                + advice.python_of(view)
-                + " -c \"import glob, sysconfig; print(':'.join(glob.glob(sysconfig.get_path('purelib') + "
-                "'/nvidia/*/lib')))\"):$LD_LIBRARY_PATH",
+                _folders(view),
             ),
             advice.check(advice.run_python(view, remedies.TF_WORKS)),
         )
@@ -90,6 +119,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
             ),
             advice.check(advice.run_python(view, remedies.TF_WORKS)),
         )
+    alone = _cudnn_alone(view) if build is None else ()
     wanted = [
         cuda for signal in machine.tensorflow_missing(view) for cuda in cuda_of_library(str(signal.values["library"]))
     ]
@@ -101,6 +131,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
         *remedies.without_gpu(view),
         *named,
+        *alone,
         *remedies.tensorflow_with_cuda(view),
         advice.say(
             N_("To see which file fails, start with the variable set; newer releases name it only then:"),
