@@ -44,8 +44,13 @@ def test_two_programs_on_one_gpu(copy: str, pid: int | None, card: Card) -> None
     assert found.values["shares"].startswith("python3 (7) 6")
 
 
-@pytest.mark.parametrize("busy", [0.0, 0.01, 0.02, 0.05])
-@pytest.mark.parametrize("kind", [UseKind.GRAPHICS, UseKind.BOTH, UseKind.COMPUTE])
+@pytest.mark.parametrize(
+    ("busy", "kind"),
+    [
+        *((busy, kind) for busy in (0.0, 0.02, 0.05) for kind in UseKind),
+        *((0.15, kind) for kind in (UseKind.GRAPHICS, UseKind.BOTH, UseKind.UNKNOWN)),
+    ],
+)
 def test_a_desktop_takes_nothing(busy: float, kind: UseKind) -> None:
     desktop = Program(9, command=("dwm.exe",), framework="", memory={0: GIB}, busy={0: busy}, kind=kind)
     assert shared(story([LAPTOP], [FULL], [replace(ONE, busy={0: 0.97}), desktop])) is None

@@ -22,7 +22,8 @@ _NEGLIGIBLE = 0.02
 _RESTING_CORES = 0.03
 #: Engines of Windows and DRM that compute; the names are the source's. On Windows CUDA runs on "Compute_n", "Cuda" or,
 #: on GPUs without hardware scheduling, on "3D".
-COMPUTE_ENGINES = ("compute", "cuda", "3d", "gfx", "render")
+ONLY_COMPUTE = ("compute", "cuda")
+COMPUTE_ENGINES = (*ONLY_COMPUTE, "3d", "gfx", "render")
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,9 +105,9 @@ RULE = Rule(
             "much, and all of them need its memory."
         ),
         how=N_(
-            "At least two programs take 10 percent of one GPU's time or more each, as the driver counts it. That slows "
-            "them where the GPU is at least 90 percent busy and all but the first together take a fifth of its time; "
-            "else it is only good to know."
+            "At least two programs take 10 percent of one GPU's time or more each (25 percent where a program may only "
+            "draw). That slows them where the GPU is at least 90 percent busy and all but the first together take a "
+            "fifth of its time; else it is only good to know."
         ),
         wrong=N_(
             "Several processes of one server or one experiment may share a GPU on purpose. Where the driver does not "

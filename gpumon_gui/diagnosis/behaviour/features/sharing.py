@@ -7,15 +7,17 @@ from typing import Any, Final
 
 import numpy as np
 
-from gpumon_gui.core.model import DeviceKey, DeviceState
+from gpumon_gui.core.model import DeviceKey, DeviceState, UseKind
 from gpumon_gui.diagnosis.behaviour.jobs import belong_together, jobs_of
 from gpumon_gui.diagnosis.behaviour.scene import Scene
 from gpumon_gui.diagnosis.behaviour.series import mean, rounded
 from gpumon_gui.diagnosis.behaviour.window import DeviceTrack, ProcessTrack, Window
-from gpumon_gui.diagnosis.behaviour.work import COMPUTE_ENGINES
+from gpumon_gui.diagnosis.behaviour.work import COMPUTE_ENGINES, ONLY_COMPUTE
 
 #: Less of a device's time takes nothing from another program that it would notice: a desktop takes some percent.
 _TAKES: Final = 0.1
+#: The same of one that may only draw: a desktop on a slow card takes an eighth, a game far more.
+_DRAWS: Final = 0.25
 #: A program that was not listed for so long at the end has ended; younger ones have not shown yet what they take.
 _GONE_S: Final = 3.0
 
@@ -25,9 +27,9 @@ _Program = tuple[int, bool, tuple[ProcessTrack, ...]]
 def of_window(scene: Scene) -> Mapping[str, Any]:
     """``devices[]`` that a watched program uses and on which each program's time is counted: ``index``, ``name``,
     ``busy`` (the whole card), ``programs[]`` ``{pid, name, busy, memory_bytes, sure}`` that take a tenth of its time or
-    more, the one that gets most first; ``sure``: false for one of several processes that may as well be one program.
-    Means since the last of them came (``start_utc_s`` to ``end_utc_s``). ``elsewhere``: numbers of other GPUs of the
-    same maker that have time left."""
+    more (a quarter where one may only draw), the one that gets most first; ``sure``: false for one of several processes
+    that may as well be one program. Means since the last of them came (``start_utc_s`` to ``end_utc_s``).
+    ``elsewhere``: numbers of other GPUs of the same maker that have time left."""
     watched = {key for job in scene.others for key in job.devices}
     programs = _programs(scene.window)
     found = [one for key in scene.window.devices if key in watched and (one := _device(scene, programs, key))]
@@ -95,7 +97,8 @@ def _takers(
     for program in programs:
         share = _sum(program[2], key, "process_gpu_utilization", start)
         counted = counted or share is not None
-        if share is not None and share >= _TAKES and _runs(window, program[2]):
+        least = _TAKES if any(_surely_computes(track, key) for track in program[2]) else _DRAWS
+        if share is not None and share >= least and _runs(window, program[2]):
             found.append((program, share))
     return found if counted else None
 
@@ -129,3 +132,11 @@ def _sum(tracks: tuple[ProcessTrack, ...], key: DeviceKey, metric: str, start: i
 def _computes(track: ProcessTrack, key: DeviceKey) -> bool:
     engines = [use.engine.lower() for use in track.last.uses if use.device == key and use.engine]
     return not engines or any(engine.startswith(COMPUTE_ENGINES) for engine in engines)
+
+
+def _surely_computes(track: ProcessTrack, key: DeviceKey) -> bool:
+    """Not one of those that may only draw: Windows lists every window program as both."""
+    uses = [use for use in track.last.uses if use.device == key]
+    engines = [use.engine.lower() for use in uses if use.engine]
+    computes = any(use.kind is UseKind.COMPUTE for use in uses) or any(one.startswith(ONLY_COMPUTE) for one in engines)
+    return bool(track.last.framework) or computes
