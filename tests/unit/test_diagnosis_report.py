@@ -241,6 +241,17 @@ def test_what_was_given_is_not_called_this_machine(form: Callable[[dict[str, Any
     assert "give more" in shown
 
 
+@pytest.mark.parametrize("form", [text.terminal, text.markdown, html])
+def test_what_a_log_says_of_its_machine_stands_first(form: Callable[[dict[str, Any]], str]) -> None:
+    facts = {"gpus": [{"name": "NVIDIA GeForce RTX 4090"}], "driver": {"version": "535.113.01"}}
+    document = Document({**facts, "torch": {"cuda_available": False}}, log_given=True)
+    shown = form(report(document, diagnose(document, RULES), RULES, NOW, PRIVATE))
+    line = "the log: GPU: NVIDIA GeForce RTX 4090 · Driver version: 535.113.01"
+    assert shown.index(line) < shown.index("cannot use the GPU")
+    alone = Document(facts)
+    assert line not in form(report(alone, diagnose(alone, RULES), RULES, NOW, PRIVATE))
+
+
 def test_the_parts_of_the_explanation_have_names_in_html(made: dict[str, Any]) -> None:
     page = html(made)
     assert page.index("When this is wrong") < page.index(made["findings"][0]["help"]["wrong"][:20])

@@ -74,6 +74,7 @@ def report(
         ],
         "bugs": [{"code": bug.code, "subject": bug.subject, "error": bug.error} for bug in diagnosis.bugs],
         "facts": _plain(document.facts),
+        "log_given": document.log_given,
     }
     shown = [*watch.sections(document.facts), *sections(document.facts)]
     if shown:

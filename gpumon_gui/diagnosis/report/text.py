@@ -22,7 +22,8 @@ _KINDS = ("log", "script", "profile")
 
 def terminal(report: Mapping[str, Any]) -> str:
     """What ``gpumon diagnose`` prints: verdicts, findings with evidence and advice, what was checked."""
-    parts = ["\n".join(verdict["text"] for verdict in verdicts(report))]
+    parts = ["" if _is_of_machine(report) else machine(report)]
+    parts.append("\n".join(verdict["text"] for verdict in verdicts(report)))
     causes = [finding for finding in report["findings"] if finding["symptom_of"] is None]
     parts += [_block(finding, report) for finding in causes]
     parts += tables.terminal(report.get("sections", ()))
@@ -59,15 +60,22 @@ def markdown(report: Mapping[str, Any]) -> str:
 
 
 def machine(report: Mapping[str, Any]) -> str:
-    """What helpers ask first: the system, its GPUs and the driver; empty where no machine was looked at."""
+    """What helpers ask first: the system, its GPUs and the driver. Where no machine was looked at, as far as a log
+    tells; empty where nothing does."""
     facts = report["facts"]
-    system, driver = facts.get("os", {}), facts.get("driver", {})
-    if not _is_of_machine(report) or not system.get("name"):
+    system, driver = facts.get("os", {}).get("name"), facts.get("driver", {}).get("version")
+    gpus = ", ".join(str(gpu.get("name") or gpu.get("vendor") or "?") for gpu in facts.get("gpus", ()))
+    if _is_of_machine(report):
+        return _machine_line(system, gpus or DASH, driver or DASH) if system else ""
+    if not report.get("log_given") or watch.is_watch(report) or not (gpus or driver):
         return ""
-    gpus = ", ".join(str(gpu.get("name") or gpu.get("vendor") or "?") for gpu in facts.get("gpus", ())) or DASH
-    version = driver.get("version") or DASH
-    found = (("GPU", gpus), (_("Driver version"), version))
-    return " · ".join([system["name"], *(_("{what}: {value}").format(what=what, value=value) for what, value in found)])
+    return _("{what}: {value}").format(what=_(words.GIVEN["log"]), value=_machine_line(system, gpus, driver))
+
+
+def _machine_line(system: str | None, gpus: str, driver: str | None) -> str:
+    found = [(what, value) for what, value in (("GPU", gpus), (_("Driver version"), driver)) if value]
+    said = [_("{what}: {value}").format(what=what, value=value) for what, value in found]
+    return " · ".join([*([system] if system else []), *said])
 
 
 def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
