@@ -44,9 +44,9 @@ class Person:
 
 
 class SyntheticHost:
-    """The operating system of a scripted machine. Its cores do what ``people`` do, and ``load`` with what is left. A pid
-    that nobody of ``people`` has is one that has exited, or with ``foreign`` one of another namespace (container, WSL).
-    """
+    """The operating system of a scripted machine. Its cores do what ``people`` do, and ``load`` with what is left. A
+    pid that nobody of ``people`` has is one that has exited, or with ``foreign`` one of another namespace (container,
+    WSL)."""
 
     def __init__(
         self,
@@ -123,7 +123,8 @@ class SyntheticHost:
         return self._ram_gib * GIB
 
     def _core(self, at_s: float, number: int) -> float:
-        listed = sum(person.cpu(at_s) for person in self._people if person.from_s <= at_s < person.until_s) / self._cores
+        there = (person for person in self._people if person.from_s <= at_s < person.until_s)
+        listed = sum(person.cpu(at_s) for person in there) / self._cores
         others = min(1.0, max(0.0, self._load(at_s + 2.7 * number) * (0.6 + 0.1 * (number % 8))))
         return min(1.0, listed + (1.0 - listed) * others)
 
