@@ -117,3 +117,13 @@ def test_playing_a_video_takes_nothing() -> None:
         return replace(sample, processes=players)
 
     assert shared([decoding(sample) for sample in samples]) is None
+
+
+def test_a_title_names_the_first_ones_and_stays_short() -> None:
+    many = [Program(10 + n, command=("x" * 200, str(n)), memory={0: GIB}, busy={0: 0.3 - n / 100}) for n in range(5)]
+    found = shared(story([H200], [FULL], many))
+    assert found is not None
+    assert found.values["count"] == "5"
+    assert found.values["shares"].endswith(", …")
+    assert len(found.values["shares"]) < 150
+    assert len(found.evidence[0].words) == 1 + 5

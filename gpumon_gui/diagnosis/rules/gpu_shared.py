@@ -16,6 +16,8 @@ from gpumon_gui.diagnosis.rule import CLEAR, Help, Hit, Lacks, Outcome, Rule, Sc
 #: A GPU with time left takes nothing away, and a program that could have a quarter more time at most hardly notices.
 _FULL = 0.9
 _TAKEN = 0.2
+#: What fits into a title.
+_NAMED, _LONG_NAME = 3, 32
 
 _PATH = "window.sharing.devices"
 
@@ -32,7 +34,8 @@ def _watch(view: View) -> Outcome:
     values = {
         "count": str(len(programs)),
         "gpu": worst.label,
-        "shares": ", ".join(f"{_name(one)} {share(one.number('busy') or 0.0)}" for one in programs),
+        "shares": ", ".join(f"{_name(one)} {share(one.number('busy') or 0.0)}" for one in programs[:_NAMED])
+        + (", …" if len(programs) > _NAMED else ""),
     }
     slows = (worst.number("busy") or 0.0) >= _FULL and _taken(worst) >= _TAKEN
     # The same command twice from one parent may be one program that works in several processes on purpose.
@@ -55,8 +58,9 @@ def _taken(device: Part) -> float:
 
 
 def _name(program: Part) -> str:
-    pid = program.number("pid")
-    return f"{program.text('name') or '?'} ({pid:.0f})" if pid is not None else program.text("name") or "?"
+    pid, name = program.number("pid"), program.text("name") or "?"
+    short = name if len(name) <= _LONG_NAME else f"{name[: _LONG_NAME - 1]}…"
+    return short if pid is None else f"{short} ({pid:.0f})"
 
 
 def _evidence(view: View, device: Part) -> Evidence:
