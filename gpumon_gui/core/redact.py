@@ -182,14 +182,14 @@ def _account(match: re.Match[str]) -> str:
     return match.group(1) + USER
 
 
-def _forms(word: str) -> set[str]:
+def forms(word: str) -> set[str]:
     """How a word may be written: composed, decomposed (macOS), percent-encoded (URLs)."""
-    forms = {unicodedata.normalize("NFC", word), unicodedata.normalize("NFD", word), word}
-    return forms | {quote(form) for form in forms}
+    written = {unicodedata.normalize("NFC", word), unicodedata.normalize("NFD", word), word}
+    return written | {quote(form) for form in written}
 
 
 def _either_form(word: str) -> str:
-    return "(?:" + "|".join(re.escape(form) for form in sorted(_forms(word), key=len, reverse=True)) + ")"
+    return "(?:" + "|".join(re.escape(form) for form in sorted(forms(word), key=len, reverse=True)) + ")"
 
 
 def whole_word(word: str) -> str:

@@ -34,11 +34,11 @@ from gpumon_gui.core.redact import (
     Private,
     Replaced,
     Secret,
+    forms,
     hide_addresses,
     hide_home,
     hide_ids,
     hide_secrets,
-    whole_word,
 )
 
 #: A text is looked at in pieces of so many characters, so that none holds up the other threads.
@@ -86,6 +86,10 @@ _SHORT: Final = re.compile(r"[\w.+-]{0,15}")
 _MADE: Final = re.compile(r"(?:user|host|folder)\d*")
 #: Hidden where a text shows that it is a machine; elsewhere it is a card.
 _NUMBERED_HOST: Final = re.compile(r"gpu\d")
+#: Where a word may begin: Chinese has no boundaries.
+_BEGINNING: Final = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9\s]")
+#: From its last letter on, a word is longer.
+_ENDS_LATER: Final = re.compile(r"[A-Za-z0-9]{2}")
 _LINE_BEHIND: Final = re.compile(r"\(\d+(?:,\d+)?\)$")
 #: Where folders of people lie.
 _TOP: Final = SYSTEM | ACCOUNTS | {"data", "mnt", "media", "opt", "srv", "root", "tmp", "var", "workspace", "scratch"}
@@ -206,16 +210,16 @@ class Redactor:
         self._private = private
         self._instead: dict[str, tuple[Secret, str]] = {}  #: word, folded → what it is and what stands for it
         self._counts = {Secret.USER: 1, Secret.HOST: 1, Secret.FOLDER: 0}
-        self._words: dict[str, None] = {}  #: those that are hidden wherever they stand
+        self._words: dict[str, str] = {}  #: those that are hidden wherever they stand, as written (small) → the word
+        self._lengths: dict[str, list[int]] = {}  #: how such a word begins (small) → how long it may be, longest first
         self._spaced: dict[str, None] = {}  #: full paths with blanks, known from elsewhere
         self._paths: dict[str, None] = {}  #: full paths in which something was replaced
         self._kept: set[str] = set()  #: folders that stay, folded
-        self._everywhere: tuple[int, re.Pattern[str] | None] = (0, None)
         for kind, words, instead in ((Secret.USER, private.users, USER), (Secret.HOST, private.hosts, HOST)):
             for word in words:
                 if word and not is_plain(word):
                     self._instead[_key(word)] = kind, instead
-                    self._words[word] = None
+                    self._hide_everywhere(word)
 
     def learn_path(self, path: str) -> None:
         """This text is one whole path: where it stands in a sentence, its blanks belong to it."""
@@ -260,12 +264,33 @@ class Redactor:
         return clean if has_versions else hide_addresses(clean, self.replaced)
 
     def _hide_words(self, text: str) -> str:
-        count, pattern = self._everywhere
-        if count != len(self._words):
-            either = "|".join(whole_word(word) for word in sorted(self._words, key=len, reverse=True))
-            pattern = re.compile(either, re.IGNORECASE)
-            self._everywhere = len(self._words), pattern
-        return text if pattern is None else pattern.sub(lambda match: self._known(match.group()), text)
+        made: list[str] = []
+        end = 0
+        for match in _BEGINNING.finditer(text) if self._words else ():
+            start = match.start()
+            if start < end:
+                continue
+            for length in self._lengths.get(match.group().lower(), ()):
+                written = text[start : start + length]
+                word = self._words.get(written.lower())
+                if word is not None and not _ENDS_LATER.match(text, start + length - 1):
+                    kind, instead = self._instead[_key(word)]
+                    made += text[end:start], self._noted(kind, written, instead)
+                    end = start + length
+                    break
+        return "".join((*made, text[end:]))
+
+    def _hide_everywhere(self, word: str) -> None:
+        """This word from now on, however it is written. ASCII ends at a letter that is none: ``al`` is not in ``also``,
+        nor in ``global``. Looked up in a table, because a text may show thousands."""
+        for form in forms(word):
+            low = form.lower()
+            beginning = _BEGINNING.match(low)
+            if beginning is not None and self._words.setdefault(low, word) == word:
+                lengths = self._lengths.setdefault(beginning.group(), [])
+                if len(low) not in lengths:
+                    lengths.append(len(low))
+                    lengths.sort(reverse=True)
 
     def _known(self, word: str) -> str:
         """What stands for a word that was met before; else the word."""
@@ -288,7 +313,7 @@ class Redactor:
             self._counts[kind] += 1
             self._instead[_key(word)] = kind, f"{kind.value}{self._counts[kind]}"
             if kind is not Secret.FOLDER and not is_plain(word) and (len(word) > 2 or not word.isascii()):
-                self._words[word] = None
+                self._hide_everywhere(word)
         return self._known(word)
 
     def _machine(self, host: str, *, has_short_name: bool = False) -> str:
@@ -299,7 +324,7 @@ class Redactor:
         instead = self._name(Secret.HOST, host)
         if has_short_name and short != host and not is_plain(short):
             self._instead.setdefault(_key(short), (Secret.HOST, instead))
-            self._words.setdefault(short)
+            self._hide_everywhere(short)
         return instead
 
     def _shown(self, match: re.Match[str]) -> str:

@@ -287,6 +287,24 @@ def test_a_long_line_holds_nobody_up(pattern: str) -> None:
     assert sorted(times)[len(times) // 2] < 0.05
 
 
+def test_many_names_hold_nobody_up() -> None:
+    made = Redactor(PRIVATE)
+    text = "".join(
+        f"u{n}x{n * 7919}@h{n}.example.com node{n}abc:{n}:{n} [0] NCCL INFO /home/张{n}伟/x\n" for n in range(1000)
+    )
+    start = time.thread_time()
+    made.text(text)
+    clean = made.text(text)
+    assert time.thread_time() - start < 4
+    assert clean.startswith("user2@host3 host2:0:0 [0] NCCL INFO /home/user3/x\n")
+
+
+def test_a_name_is_hidden_however_it_is_written() -> None:
+    made = Redactor(Private(("Jörg Müller", "bob", "bob-2")))
+    said = "by Jo\u0308rg Mu\u0308ller, J%C3%B6rg%20M%C3%BCller, BOB, bob-2, bob-22, bobby"
+    assert made.text(said) == "by user, user, user, user, user-22, bobby"
+
+
 def test_pieces_are_the_whole_text() -> None:
     text = "a b" * 10_000 + "\n" + os.linesep + "x" * 20_000
     assert "".join(pieces(text)) == text
