@@ -127,7 +127,7 @@ def throttle(mask: int) -> str:
     known = sum(bit for bit, _text in THROTTLE_REASONS)
     if mask & ~known:
         words.append(f"0x{mask & ~known:x}")
-    return ", ".join(words) if words else _("none")
+    return _(", ").join(words) if words else _("none")
 
 
 def duration(seconds: float) -> str:

@@ -63,7 +63,7 @@ class Navigation(QObject):
         leaves the page on show. StopIteration for an unknown name."""
         entry = next(entry for entry in PAGES if entry.name == name)
         if name in self._hidden:
-            self.refused.emit(f"{_(entry.label)}: {_(self._hidden[name])}")
+            self.refused.emit(_("{what}: {value}").format(what=_(entry.label), value=_(self._hidden[name])))
             entry = PAGES[0]
         try:
             page = self.pages[entry.name]

@@ -64,7 +64,7 @@ def machine(report: Mapping[str, Any]) -> str:
     tells; empty where nothing does."""
     facts = report["facts"]
     system, driver = facts.get("os", {}).get("name"), facts.get("driver", {}).get("version")
-    gpus = ", ".join(str(gpu.get("name") or gpu.get("vendor") or "?") for gpu in facts.get("gpus", ()))
+    gpus = _(", ").join(str(gpu.get("name") or gpu.get("vendor") or "?") for gpu in facts.get("gpus", ()))
     if _is_of_machine(report):
         return _machine_line(system, gpus or DASH, driver or DASH) if system else ""
     if not report.get("log_given") or watch.is_watch(report) or not (gpus or driver):
@@ -99,7 +99,7 @@ def verdicts(report: Mapping[str, Any]) -> list[dict[str, str]]:
         )
         lines.append({"verdict": verdict["verdict"], "text": sentence})
     if bare:
-        sentence = _(words.NO_FRAMEWORK).format(subjects=", ".join(_holder(name, report) for name in bare))
+        sentence = _(words.NO_FRAMEWORK).format(subjects=_(", ").join(_holder(name, report) for name in bare))
         lines.append({"verdict": "not_installed", "text": sentence})
     return [*lines, *_too_old(report), *_elsewhere(report), *watch.sentences(report)]
 
@@ -208,7 +208,7 @@ def summary(report: Mapping[str, Any]) -> str:
     """What was found, what was looked for in vain, what could not be judged. Causes are counted once, in however many
     environments they were looked for; which fact was missing where is in the JSON report."""
     if report["facts"] and not set(report["facts"]) - {"profile", "memory_snapshot"}:
-        faults = [_(words.FAULTS).format(codes=", ".join(sorted({bug["code"] for bug in report["bugs"]})))]
+        faults = [_(words.FAULTS).format(codes=_(", ").join(sorted({bug["code"] for bug in report["bugs"]})))]
         found = [] if report["findings"] else [_(words.NO_CAUSE_IN_PROFILE)]
         return "\n".join([*found, _(words.ONLY_PROFILE), *(faults if report["bugs"] else [])])
     lines = []
@@ -235,7 +235,7 @@ def summary(report: Mapping[str, Any]) -> str:
         if not _is_of_machine(report) and not watch.is_watch(report) and _(words.NEXT_IN_LOG) not in lines:
             lines.append(_(words.NEXT_IN_LOG))
     if report["bugs"]:
-        codes = ", ".join(sorted({bug["code"] for bug in report["bugs"]}))
+        codes = _(", ").join(sorted({bug["code"] for bug in report["bugs"]}))
         lines.append(_(words.FAULTS).format(codes=codes))
     return "\n".join(lines)
 

@@ -11,10 +11,11 @@ _SEVERITY: dict[str, str] = {
     "info": N_("Good to know"),
 }
 #: What is said instead, where the severity's word is not what happens to the user.
-_INSTEAD: dict[str, str] = {
-    "gpu-memory-growing": N_("Runs short of memory"),
-    "gpu-memory-held-idle": N_("Holds memory"),
-    "gpu-memory-nearly-full": N_("Runs short of memory"),
+_INSTEAD: dict[tuple[str, str], str] = {
+    ("code-runs-on-cpu", "slows"): N_("The GPU is not used"),
+    ("gpu-memory-growing", "crashes"): N_("Runs short of memory"),
+    ("gpu-memory-held-idle", "slows"): N_("Holds memory"),
+    ("gpu-memory-nearly-full", "crashes"): N_("Runs short of memory"),
 }
 CONFIDENCE: dict[str, str] = {
     "high": N_("certain"),
@@ -124,4 +125,4 @@ FAULTS = N_("Faults of GPUMon while judging (please report them): {codes}")
 
 def severity(code: str, grade: str) -> str:
     """What the finding ``code`` does to the user, as a message id."""
-    return _INSTEAD.get(code, _SEVERITY[grade]) if grade != "info" else _SEVERITY[grade]
+    return _INSTEAD.get((code, grade), _SEVERITY[grade])

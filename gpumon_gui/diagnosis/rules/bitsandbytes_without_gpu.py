@@ -19,7 +19,7 @@ def _check(view: View) -> Outcome:
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
         advice.say(
-            N_("It asks PyTorch for the CUDA version. This must print one, and True:"),
+            N_("It asks PyTorch for the CUDA version. This must print a version and True:"),
             advice.run_python(view, "import torch; print(torch.version.cuda, torch.cuda.is_available())"),
         ),
         advice.say(
@@ -40,7 +40,7 @@ RULE = Rule(
         what=N_("Whether bitsandbytes says that it has no GPU support."),
         why=N_("Models in 8 or 4 bits then do not load, or compute on the CPU."),
         how=N_("It prints that it was compiled without GPU support when it has loaded its file for the CPU."),
-        wrong=N_("The sentence is misleading: mostly the package is right, and PyTorch sees no GPU."),
+        wrong=N_("The sentence is misleading: usually the package is right, and PyTorch sees no GPU."),
         todo=N_("Make PyTorch see the GPU first, then renew bitsandbytes."),
     ),
     check=_check,

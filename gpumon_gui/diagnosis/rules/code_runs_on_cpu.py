@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice, remedies
 from gpumon_gui.diagnosis.behaviour.causes import cpu_only as behaviour
@@ -197,10 +195,7 @@ _TODO = {
 
 
 def _check(view: View) -> Outcome:
-    outcome = with_script(view, _printed(view), _CODE, _signs(view))
-    if isinstance(outcome, Hit) and outcome.severity is None and outcome.confidence is not Confidence.LOW:
-        return replace(outcome, severity=Severity.BLOCKS)  # all of it is on the CPU
-    return outcome
+    return with_script(view, _printed(view), _CODE, _signs(view))
 
 
 def _signs(view: View) -> tuple[Sign, ...]:

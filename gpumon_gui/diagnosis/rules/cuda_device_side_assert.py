@@ -37,9 +37,12 @@ RULE = Rule(
     scope=Scope.MACHINE,
     step=9,
     severity=Severity.CRASHES,
-    title=N_("A check inside a kernel failed: mostly an index is out of range, such as a label or token too large"),
+    title=N_(
+        "A check inside a kernel (an assert) failed: usually an index is out of range, such as a label or token "
+        "too large"
+    ),
     help=Help(
-        what=N_("Whether a kernel stopped at one of its own checks."),
+        what=N_("Whether a kernel stopped at one of its own checks (an assert)."),
         why=N_("It is a fault in the program or its data. GPU, driver and installation are in order."),
         how=N_('CUDA reports error 710, "device-side assert triggered".'),
         wrong=N_("The line in the error may be a later one: kernels run while Python goes on."),

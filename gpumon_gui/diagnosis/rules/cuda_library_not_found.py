@@ -43,7 +43,8 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         ),
         advice.say(
             N_(
-                "Only if it wants the CUDA toolkit of the system: install that version, and show the loader its folder:"
+                "Only if the package wants the CUDA toolkit of the system: install that version, and show the loader "
+                "its folder:"
             ),
             "export LD_LIBRARY_PATH=/usr/local/cuda/lib64:$LD_LIBRARY_PATH",
         ),
@@ -58,7 +59,7 @@ RULE = Rule(
     title=N_("A package needs {library}, which is not found: mostly it was built for another CUDA"),
     help=Help(
         what=N_("Whether a package stops because a library of CUDA is not found."),
-        why=N_("The number in the file's name is that of a CUDA version; another version does not do."),
+        why=N_("The number in the file's name is that of a CUDA version; another version will not do."),
         how=N_("An ImportError or OSError names a library of the CUDA toolkit that cannot be opened."),
         wrong=N_("The library may be there, in a folder where the loader does not look."),
         todo=N_("Install the package built for the CUDA of the installed PyTorch."),

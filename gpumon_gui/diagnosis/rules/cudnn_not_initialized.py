@@ -39,7 +39,10 @@ RULE = Rule(
     help=Help(
         what=N_("Whether cuDNN fails at its start under PyTorch."),
         why=N_("Convolutions then stop with an error that names no cause."),
-        how=N_("The message is CUDNN_STATUS_NOT_INITIALIZED. It is only a sign; causes are asked for in their order."),
+        how=N_(
+            "The message is CUDNN_STATUS_NOT_INITIALIZED. It is only a sign; the steps go through the usual causes, "
+            "the most likely one first."
+        ),
         wrong=N_("An earlier error of a kernel in the same process can show up here first."),
         todo=N_("Look at the memory, then at which cuDNN is loaded, then at the driver."),
     ),

@@ -18,7 +18,7 @@ def _check(view: View) -> Outcome:
 
 def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
     return (
-        advice.say(N_("See how large it is; a container has 64 MB unless told otherwise:"), "df -h /dev/shm"),
+        advice.say(N_("See how large it is; a container has 64 MB by default:"), "df -h /dev/shm"),
         advice.say(
             N_("Start the container with more. In Kubernetes, mount an emptyDir of medium Memory at /dev/shm."),
             "docker run --gpus all --shm-size=8g IMAGE",
@@ -36,8 +36,8 @@ RULE = Rule(
     help=Help(
         what=N_("Whether workers that load data were stopped by a bus error."),
         why=N_("Workers hand batches over through /dev/shm. When it is full, the system stops them."),
-        how=N_("The message of the DataLoader names a bus error. Its size in a container is 64 MB unless told."),
-        wrong=N_("Rarely a bus error comes from a file that was shortened while it was read."),
+        how=N_("The message of the DataLoader names a bus error. In a container /dev/shm has 64 MB by default."),
+        wrong=N_("In rare cases a bus error comes from a file that was truncated while it was read."),
         todo=N_("Give the container more shared memory, or use fewer workers."),
     ),
     check=_check,

@@ -38,7 +38,7 @@ _WRITING = N_(
     "The GPU pauses for {gap} s about every {period} s ({share} of the time) while the program writes to disk "
     "({speed}): checkpoints between phases of work"
 )
-_ONCE = N_("The GPU paused once for {gap} s between phases of work; whether that returns is not known yet")
+_ONCE = N_("The GPU paused once for {gap} s between phases of work; whether it will happen again is not known yet")
 
 
 def _watch(view: View) -> Outcome:

@@ -78,7 +78,7 @@ def _evidence(view: View, device: Part) -> Evidence:
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
     shared = [part for part in parts(view, _PATH) if len(_programs(part)) > 1]
     elsewhere = [index for part in shared for index in part.facts.get("elsewhere") or () if isinstance(index, int)]
-    steps = [advice.say(N_("Let one wait until the other has finished: each then has the whole GPU."))]
+    steps = [advice.say(N_("Let one program wait until the other has finished: each then has the whole GPU."))]
     if elsewhere:
         # Without the first one CUDA numbers GPUs by their speed.
         order = advice.set_variable(view, "CUDA_DEVICE_ORDER", "PCI_BUS_ID")
@@ -93,7 +93,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
         )
     pids = [one.number("pid") for part in shared for one in _programs(part)]
     watched = "\n".join(f"gpumon watch --pid {pid:.0f}" for pid in dict.fromkeys(pids) if pid is not None)
-    return (*steps, advice.say(N_("To have only one of them judged:"), watched))
+    return (*steps, advice.say(N_("To judge only one of them:"), watched))
 
 
 RULE = Rule(
@@ -110,7 +110,7 @@ RULE = Rule(
         ),
         how=N_(
             "At least two programs take 10 percent of one GPU's time or more each (25 percent where a program may only "
-            "draw). That slows them where the GPU is at least 90 percent busy and all but the first together take a "
+            "draw). That slows them where the GPU is at least 90 percent busy and all but the busiest together take a "
             "fifth of its time; else it is only good to know."
         ),
         wrong=N_(

@@ -23,7 +23,7 @@ def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
             advice.set_variable(view, "NCCL_DEBUG", "INFO"),
         ),
         advice.say(
-            N_("In a container it is mostly /dev/shm, with 64 MB unless told otherwise. Start it with more:"),
+            N_("In a container it is mostly /dev/shm, with 64 MB by default. Start it with more:"),
             "docker run --gpus all --shm-size=8g IMAGE",
         ),
         advice.say(
@@ -42,7 +42,9 @@ RULE = Rule(
     help=Help(
         what=N_("Whether NCCL stopped with a system error."),
         why=N_("NCCL connects the GPUs of a training; without it several GPUs cannot work together."),
-        how=N_('The message is "unhandled system error". The most frequent causes are named in their order.'),
+        how=N_(
+            'The message is "unhandled system error". The steps go through the usual causes, the most likely one first.'
+        ),
         wrong=N_("When one process ends first, the others show this error as a consequence: read the first one."),
         todo=N_("Start again with NCCL_DEBUG=INFO, and look at /dev/shm and at the network."),
     ),

@@ -49,7 +49,7 @@ RULE = Rule(
         why=N_("A CPU build, a driver that does not run and a hidden GPU all look the same from inside a program."),
         how=N_(
             "torch.cuda.is_available() is False, or a program stops with a message that says so. The most frequent "
-            "causes are asked for in their order."
+            "the steps go through the usual causes, the most likely one first."
         ),
         wrong=N_("It says that there is a cause, not which. Where one is found, it is not shown."),
         todo=N_("Look at the build, then at nvidia-smi, then at CUDA_VISIBLE_DEVICES."),

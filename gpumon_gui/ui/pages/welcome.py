@@ -28,7 +28,7 @@ _PARTS: tuple[tuple[str, str, str], ...] = (
         N_("What never leaves this computer"),
         N_(
             "All of it. GPUMon sends nothing and has no account. A history of figures stays in your own folder. "
-            "If you save a report, names, addresses and folders of yours are replaced in it, and you see it before."
+            "If you save a report, names, addresses and folders of yours are replaced in it, and you see it first."
         ),
     ),
     (

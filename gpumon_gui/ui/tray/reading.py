@@ -112,7 +112,8 @@ def _in_a_line(gpu: Adapter, device: DeviceSample | None, with_counter: bool) ->
         formatters.memory_pair(device.values.get("memory_used_bytes"), memory_total(gpu, device)),
         formatters.value_text("temperature_c", device.values.get("temperature_c")),
     ]
-    return f"{title_of(gpu)}: " + ", ".join(part for part in parts if part != formatters.DASH)
+    said = _(", ").join(part for part in parts if part != formatters.DASH)
+    return _("{what}: {value}").format(what=title_of(gpu), value=said)
 
 
 def state_word(device: DeviceSample | None) -> str:

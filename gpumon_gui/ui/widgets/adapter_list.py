@@ -34,6 +34,7 @@ from PySide6.QtWidgets import (
 )
 
 from gpumon_gui.core.files import printable
+from gpumon_gui.core.messages import _
 from gpumon_gui.core.model import DeviceKey
 from gpumon_gui.ui.charts.decimate import Array
 from gpumon_gui.ui.charts.spark import paint_spark
@@ -110,7 +111,7 @@ class AdapterModel(QAbstractListModel):
         line = self._entries[index.row()].line
         name = line.name if role == Qt.ItemDataRole.DisplayRole else line.full_name or line.name
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole):
-            return ", ".join(part for part in (line.title, name, line.badge, line.figure) if part)
+            return _(", ").join(part for part in (line.title, name, line.badge, line.figure) if part)
         if role == Qt.ItemDataRole.ToolTipRole:
             return plain(name)
         return None

@@ -223,7 +223,7 @@ def _location(subject: Subject) -> Shown:
 
 
 def _sources(subject: Subject) -> Shown:
-    names = ", ".join(source_name(name) for name in subject.adapter.info.sources)
+    names = _(", ").join(source_name(name) for name in subject.adapter.info.sources)
     return Shown(_("Sources"), names or formatters.DASH, offered=bool(names))
 
 
