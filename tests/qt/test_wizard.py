@@ -694,6 +694,7 @@ def test_of_two_logs_both_are_kept_and_what_a_profile_replaces_is_told(desk: Des
     assert [log.name for log in box.given.logs] == ["a.txt", "b.txt"]
     assert box.given.profile == tmp_path / "new.pickle"
     assert "new.pickle is judged instead of old.pickle" in wizard.message.text
+    QApplication.processEvents()  # a layout shows new rows with its next event
     desk.click(next(one for one in box.findChildren(FlatButton) if "a.txt" in one.accessibleName()))
     assert [log.name for log in box.given.logs] == ["b.txt"]
 
