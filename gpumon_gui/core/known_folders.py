@@ -115,6 +115,20 @@ _PLAIN: Final = _words(
     udp main self cls model tensor layer loader blocks crashes slows claimed proven fails environment unlisted venv
     store found missing failed ok the and for from with not are was has have you your this that all any can will ray
     slurm mpi gloo sshd root.cache jovyan vscode colab kaggle runner jenkins build service daemon systemd
+    str int bool float bytes dict list tuple set optional any object args nvlink
+    """
+)
+#: Words of commands, of code and of advice that may also be the name of a person or a computer.
+_EVERYDAY: Final = _words(
+    """
+    activate adam adamw amp apex apt autocast batch batch_size bert bf16 bitsandbytes bus cache cached clip clock clocks
+    commit compile conda core cores create cuda cudnn cufft cublas data dataloader ddp deepspeed dist dropout dtype env
+    export extra-index-url flash-attn float16 float32 force-reinstall fp16 fp32 fsdp gpt graph half index-url inf
+    install jax keras limit llama load lora loss matmul max mean memory min mix mkl mode modprobe nan nccl nouveau numpy
+    num_workers ops optim pandas peft persistent pin_memory pip pod power prefetch python pytorch rate read ready reduce
+    requirements reserved reset resnet run sample save scale scipy sdpa seed set shard shared size sklearn slow smi
+    split start stats step stop stream sudo sum sync systemctl temp tensorflow test time torch torchaudio torchvision
+    total train trainer training triton unet uninstall unset upgrade used vae val wait warp watch whl write xformers xla
     """
 )
 #: Sites that everybody uses; which of their pages it is tells what went wrong.
@@ -157,6 +171,12 @@ def is_plain(word: str) -> bool:
     low = word.casefold()
     is_known = low in _PLAIN or low in _FOLDERS or _OF_SOFTWARE.fullmatch(low) is not None
     return is_known or (word.isascii() and len(word) < 2) or re.fullmatch(r"(?:gpu|cuda)\d|rank\d*", low) is not None
+
+
+def is_everyday(word: str) -> bool:
+    """Whether a word means something else in texts about programs: as a name it is hidden only where one stands."""
+    low = word.casefold()
+    return is_plain(word) or low in _EVERYDAY or re.fullmatch(r"cu\d{2,3}|python[\d.]+", low) is not None
 
 
 def is_site(host: str) -> bool:

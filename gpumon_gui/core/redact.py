@@ -18,6 +18,8 @@ from enum import StrEnum
 from pathlib import Path
 from urllib.parse import quote
 
+from gpumon_gui.core.known_folders import is_everyday
+
 USER = "user"
 HOST = "host"
 HOME = "~"
@@ -111,7 +113,7 @@ def redact_text(text: str, private: Private, users: Iterable[str] = ()) -> str:
     for words, instead in (((*private.users, *users), USER), (private.hosts, HOST)):
         for word in words:
             if word.casefold() not in _COMMON:
-                text = re.sub(whole_word(word), instead, text, flags=re.IGNORECASE)
+                text = re.sub(_stands_for(word), instead, text, flags=re.IGNORECASE)
     return hide_ids(text)
 
 
@@ -190,6 +192,14 @@ def forms(word: str) -> set[str]:
 
 def _either_form(word: str) -> str:
     return "(?:" + "|".join(re.escape(form) for form in sorted(forms(word), key=len, reverse=True)) + ")"
+
+
+def _stands_for(word: str) -> str:
+    """A pattern. What is also a word of programs (``max``) is a name only in a path, before ``@`` and as a value."""
+    if not is_everyday(word):
+        return whole_word(word)
+    form = _either_form(word)
+    return rf"(?:(?<=[\\/])|(?<=user=)|(?<=name=)){form}(?![\w.(-])|(?<!\w){form}(?=@)"
 
 
 def whole_word(word: str) -> str:

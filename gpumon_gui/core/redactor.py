@@ -22,6 +22,7 @@ from gpumon_gui.core.known_folders import (
     SOFTWARE,
     SYSTEM,
     has_repositories,
+    is_everyday,
     is_file,
     is_known_owner,
     is_plain,
@@ -104,6 +105,9 @@ _U, _H = rf"(?P<user>{_NAME})", rf"(?P<host>{_MACHINE})"
 _IP: Final = r"(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)"
 #: Addresses of networks of one's own; others may be versions.
 _OWN_IP: Final = r"(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.)"
+#: A name with a value in code: what follows is an expression, no account or machine.
+_NO_CODE: Final = r"(?![\w./\\(-])"
+_NO_OBJECT: Final = r"(?!(?:args|self|cls|cfg|config|opts?|os|sys|socket|platform|settings)\.)"
 _LOGIN: Final = r"(?:ssh|scp|sftp|rsync|sshfs|mosh)"
 #: Endings of hosts that are no attributes of modules.
 _DOMAINS: Final = (
@@ -165,12 +169,12 @@ _SHOWN: Final = tuple(
         ("hostname ", rf"(?i:\bhostname\s)(?=[\w.-]{{0,60}}[\d-]){_H}(?![\w/\\])"),
         ("node ", rf"(?i:\bnode\s)(?=[A-Za-z]\w{{0,30}}-[\w-]{{0,30}}\d){_H}(?![\w/\\])"),
         ("host", rf"(?i:\bhost\s{{0,20}}:\s{{1,20}}){_H}(?=\s*$)"),
-        ("host=", rf"(?i:\bhost=){_H}(?![\w./\\-])"),
+        ("host=", rf"(?i:\bhost=){_NO_OBJECT}{_H}{_NO_CODE}"),
         *(
             (
                 name,
                 rf"(?i:\b(?:\w{{1,20}}[ _-])?{name}\b[\"']?\s{{0,20}}[=:]\s{{0,20}}[\"']?(?:\\\\)?)"
-                rf"{_H}(?![\w./\\-])",
+                rf"{_NO_OBJECT}{_H}{_NO_CODE}",
             )
             for name in (
                 "hostname",
@@ -184,7 +188,7 @@ _SHOWN: Final = tuple(
         ),
         (
             "user",
-            rf"(?i:\b(?:user(?:[ _-]?name)?)\b[\"']?\s{{0,20}}[=:]\s{{0,20}}[\"']?){_U}(?![\w./\\-])",
+            rf"(?i:\b(?:user(?:[ _-]?name)?)\b[\"']?\s{{0,20}}[=:]\s{{0,20}}[\"']?){_U}(?!\[){_NO_CODE}",
         ),
         ("log", rf"(?i:\b(?:logname|login)\b[\"']?\s{{0,20}}[=:]\s{{0,20}}[\"']?){_U}(?![\w./\\-])"),
         ("logged in as", rf"(?i:\blogged in as:? ){_U}"),
@@ -219,7 +223,8 @@ class Redactor:
             for word in words:
                 if word and not is_plain(word):
                     self._instead[_key(word)] = kind, instead
-                    self._hide_everywhere(word)
+                    if not is_everyday(word):
+                        self._hide_everywhere(word)
 
     def learn_path(self, path: str) -> None:
         """This text is one whole path: where it stands in a sentence, its blanks belong to it."""
@@ -312,7 +317,7 @@ class Redactor:
                 return word
             self._counts[kind] += 1
             self._instead[_key(word)] = kind, f"{kind.value}{self._counts[kind]}"
-            if kind is not Secret.FOLDER and not is_plain(word) and (len(word) > 2 or not word.isascii()):
+            if kind is not Secret.FOLDER and not is_everyday(word) and (len(word) > 2 or not word.isascii()):
                 self._hide_everywhere(word)
         return self._known(word)
 
@@ -324,7 +329,8 @@ class Redactor:
         instead = self._name(Secret.HOST, host)
         if has_short_name and short != host and not is_plain(short):
             self._instead.setdefault(_key(short), (Secret.HOST, instead))
-            self._hide_everywhere(short)
+            if not is_everyday(short):
+                self._hide_everywhere(short)
         return instead
 
     def _shown(self, match: re.Match[str]) -> str:

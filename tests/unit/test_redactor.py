@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpumon_gui.core import redactor
-from gpumon_gui.core.redact import Private, Replaced, Secret
+from gpumon_gui.core.redact import Private, Replaced, Secret, redact_text
 from gpumon_gui.core.redactor import Redactor
 
 ROOT = Path(__file__).parents[2]
@@ -234,6 +234,36 @@ def test_a_name_that_is_a_word_of_every_log_does_not_eat_the_log(name: str) -> N
     text = "x torch gpu it train info: 1"
     assert passed_on(text, Private((name,), (f"/home/{name}",), (name,))) == text
     assert passed_on(f"{name}@{name}:~$ {text}").endswith(text)
+
+
+@pytest.mark.parametrize("name", ["max", "adam", "numpy", "install"])
+def test_a_name_that_is_a_word_of_programs_is_hidden_only_where_it_stands_for_somebody(name: str) -> None:
+    redactor = Redactor(Private(users=(name,)))
+    for line in (f"torch.{name}(x)", f"--{name}-len 3 {name}_split_size_mb:128", f"TORCH_{name.upper()}_X=1"):
+        assert redactor.text(line) == line
+    for line in (f"{name}@lab7:~$ ls", f"/data/{name}/x.py", rf"C:\Users\{name}\x", f"USER={name}", f"{name}@acme.com"):
+        assert name not in redactor.text(line)
+    private = Private(users=(name,))
+    assert redact_text(f"python --{name}-len 3 torch.{name}(1)", private) == f"python --{name}-len 3 torch.{name}(1)"
+    assert name not in redact_text(f"/scratch/{name}/run.py USER={name} {name}@gpu1:/x", private)
+
+
+@pytest.mark.parametrize(
+    ("code", "later"),
+    [
+        ("def f(user: str, login: bool): pass", "str(x) bool(y)"),
+        ("hostname=args.host", "args.lr"),
+        ("hostname: str = 'x'", "str"),
+        ("user=dict(a=1)", "dict"),
+        ("/home/compile/x.py", "model = torch.compile(model)"),
+        ("hostname: dataloader", "DataLoader(data, num_workers=8)"),
+        ("user: install", "pip install --upgrade torch"),
+    ],
+)
+def test_code_and_everyday_names_take_no_word_from_later_texts(code: str, later: str) -> None:
+    redactor = Redactor(Private())
+    redactor.text(code)
+    assert redactor.text(later) == later
 
 
 def test_what_was_replaced_is_noted_word_by_word() -> None:
