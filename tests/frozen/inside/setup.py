@@ -41,14 +41,14 @@ def main() -> None:
     subprocess.run(made, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     # As Explorer does on a double click; Wine's own shell does not look at the user's part of the registry.
     subprocess.Popen((read(COMMAND, "") or "").replace("%1", str(recording)))
-    desktop.wait_for(desktop.windows, 20)
+    desktop.wait_for(desktop.windows, 60)
     seen["opened"] = [window.title for window in desktop.windows()]
     close_all()
 
     (HOME / "_internal/of-an-older-version.dll").write_bytes(b"")
     (HOME / "gpumon.exe").write_bytes(b"an older version")
     running = desktop.start([str(HOME / "gpumon-gui.exe"), "--scenario", "windows-laptop"], detached=True)
-    desktop.wait_for(desktop.windows, 20)
+    desktop.wait_for(desktop.windows, 60)
     seen["upgraded"] = timed([installer, "/S"]) | state()
     seen["running_ended"] = desktop.wait_for(lambda: running.poll() is not None, 5)
     seen["self_test"] = subprocess.run(
@@ -57,7 +57,7 @@ def main() -> None:
 
     (HOME / "notes of the user.txt").write_text("kept", encoding="utf-8")
     running = desktop.start([str(HOME / "gpumon-gui.exe"), "--scenario", "windows-laptop"], detached=True)
-    desktop.wait_for(desktop.windows, 20)
+    desktop.wait_for(desktop.windows, 60)
     began = time.monotonic()
     subprocess.run([str(HOME / "uninstall.exe"), "/S"])
     # The uninstaller copies itself away and returns at once.
