@@ -41,8 +41,14 @@ def main() -> None:
     subprocess.run(made, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
     # As Explorer does on a double click; Wine's own shell does not look at the user's part of the registry.
     subprocess.Popen((read(COMMAND, "") or "").replace("%1", str(recording)))
-    desktop.wait_for(desktop.windows, 60)
-    seen["opened"] = [window.title for window in desktop.windows()]
+    titles: list[str] = []
+
+    def is_open() -> bool:  # what the recorder's console left may still be closing
+        titles[:] = [window.title for window in desktop.windows()]
+        return any("GPUMon" in title for title in titles)
+
+    desktop.wait_for(is_open, 60)
+    seen["opened"] = titles
     close_all()
 
     (HOME / "_internal/of-an-older-version.dll").write_bytes(b"")
