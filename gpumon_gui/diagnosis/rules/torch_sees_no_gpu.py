@@ -48,8 +48,8 @@ RULE = Rule(
         what=N_("Whether PyTorch says that it sees no GPU while no cause is known."),
         why=N_("A CPU build, a driver that does not run and a hidden GPU all look the same from inside a program."),
         how=N_(
-            "torch.cuda.is_available() is False, or a program stops with a message that says so. The most frequent "
-            "the steps go through the usual causes, the most likely one first."
+            "torch.cuda.is_available() is False, or a program stops with a message that says so. The steps go "
+            "through the usual causes, the most likely one first."
         ),
         wrong=N_("It says that there is a cause, not which. Where one is found, it is not shown."),
         todo=N_("Look at the build, then at nvidia-smi, then at CUDA_VISIBLE_DEVICES."),
