@@ -137,6 +137,16 @@ def quote(*signals: Signal | None) -> tuple[Evidence, ...]:
     return tuple(Evidence(signal.kind, signal.text, signal.origin) for signal in signals if signal is not None)
 
 
+def said(kind: str, confidence: Confidence) -> Callable[[View], Outcome]:
+    """The check of a rule that one message in a log decides."""
+
+    def check(view: View) -> Outcome:
+        signal = view.signal(kind)
+        return Hit(confidence, quote(signal)) if signal is not None else Lacks(("log",))
+
+    return check
+
+
 def lacking(view: View, needs: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
     """The facts missing from the first group of which nothing is known; empty when all groups are served."""
     for group in needs:

@@ -6,14 +6,9 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
+from gpumon_gui.diagnosis.rule import Help, Hit, Rule, Scope, said
 
 _SAYS = "bitsandbytes-without-gpu"
-
-
-def _check(view: View) -> Outcome:
-    said = view.signal(_SAYS)
-    return Hit(Confidence.MEDIUM, quote(said)) if said is not None else Lacks(("log",))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -43,7 +38,7 @@ RULE = Rule(
         wrong=N_("The sentence is misleading: usually the package is right, and PyTorch sees no GPU."),
         todo=N_("Make PyTorch see the GPU first, then renew bitsandbytes."),
     ),
-    check=_check,
+    check=said(_SAYS, Confidence.MEDIUM),
     needs=((f"signal:{_SAYS}",),),
     advise=_advise,
     links=("https://huggingface.co/docs/bitsandbytes/main/en/installation",),

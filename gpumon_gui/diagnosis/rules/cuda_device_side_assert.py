@@ -6,14 +6,9 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
+from gpumon_gui.diagnosis.rule import Help, Hit, Rule, Scope, said
 
 _SAYS = "cuda-error-710"
-
-
-def _check(view: View) -> Outcome:
-    said = view.signal(_SAYS)
-    return Hit(Confidence.MEDIUM, quote(said)) if said is not None else Lacks(("log",))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -48,7 +43,7 @@ RULE = Rule(
         wrong=N_("The line in the error may be a later one: kernels run while Python goes on."),
         todo=N_("Find the line with CUDA_LAUNCH_BLOCKING=1 and compare indices with sizes."),
     ),
-    check=_check,
+    check=said(_SAYS, Confidence.MEDIUM),
     needs=((f"signal:{_SAYS}",),),
     advise=_advise,
 )

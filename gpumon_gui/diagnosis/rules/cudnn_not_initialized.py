@@ -6,14 +6,9 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
+from gpumon_gui.diagnosis.rule import Help, Hit, Rule, Scope, said
 
 _SAYS = "torch-cudnn-not-initialized"
-
-
-def _check(view: View) -> Outcome:
-    said = view.signal(_SAYS)
-    return Hit(Confidence.LOW, quote(said)) if said is not None else Lacks(("log",))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -46,7 +41,7 @@ RULE = Rule(
         wrong=N_("An earlier error of a kernel in the same process can show up here first."),
         todo=N_("Look at the memory, then at which cuDNN is loaded, then at the driver."),
     ),
-    check=_check,
+    check=said(_SAYS, Confidence.LOW),
     needs=((f"signal:{_SAYS}",),),
     advise=_advise,
     fallback=True,

@@ -6,14 +6,9 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import WORKERS, Confidence, Severity, Step
-from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
+from gpumon_gui.diagnosis.rule import Help, Hit, Rule, Scope, said
 
 _SAYS = "dataloader-bus-error"
-
-
-def _check(view: View) -> Outcome:
-    said = view.signal(_SAYS)
-    return Hit(Confidence.MEDIUM, quote(said)) if said is not None else Lacks(("log",))
 
 
 def _advise(_view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -40,7 +35,7 @@ RULE = Rule(
         wrong=N_("In rare cases a bus error comes from a file that was truncated while it was read."),
         todo=N_("Give the container more shared memory, or use fewer workers."),
     ),
-    check=_check,
+    check=said(_SAYS, Confidence.MEDIUM),
     needs=((f"signal:{_SAYS}",),),
     advise=_advise,
     short_of=(WORKERS,),

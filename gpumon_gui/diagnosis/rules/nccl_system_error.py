@@ -6,14 +6,9 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
+from gpumon_gui.diagnosis.rule import Help, Hit, Rule, Scope, said
 
 _SAYS = "nccl-system-error"
-
-
-def _check(view: View) -> Outcome:
-    said = view.signal(_SAYS)
-    return Hit(Confidence.LOW, quote(said)) if said is not None else Lacks(("log",))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
@@ -48,7 +43,7 @@ RULE = Rule(
         wrong=N_("When one process ends first, the others show this error as a consequence: read the first one."),
         todo=N_("Start again with NCCL_DEBUG=INFO, and look at /dev/shm and at the network."),
     ),
-    check=_check,
+    check=said(_SAYS, Confidence.LOW),
     needs=((f"signal:{_SAYS}",),),
     advise=_advise,
     fallback=True,

@@ -6,7 +6,7 @@ from gpumon_gui.core.messages import N_
 from gpumon_gui.diagnosis import advice
 from gpumon_gui.diagnosis.facts import View
 from gpumon_gui.diagnosis.finding import Confidence, Severity, Step
-from gpumon_gui.diagnosis.rule import Help, Hit, Lacks, Outcome, Rule, Scope, quote
+from gpumon_gui.diagnosis.rule import Help, Hit, Outcome, Rule, Scope, said
 from gpumon_gui.diagnosis.script.sign import Sign, needs, with_script
 from gpumon_gui.diagnosis.script.sign import advise as better
 
@@ -23,13 +23,11 @@ _IN_SCRIPT = (
 )
 
 
+_printed = said(_SAID, Confidence.HIGH)
+
+
 def _check(view: View) -> Outcome:
     return with_script(view, _printed(view), _CODE, _IN_SCRIPT)
-
-
-def _printed(view: View) -> Outcome:
-    said = view.signal(_SAID)
-    return Hit(Confidence.HIGH, quote(said)) if said is not None else Lacks(("log",))
 
 
 def _advise(view: View, _hit: Hit) -> tuple[Step, ...]:
