@@ -19,12 +19,13 @@ from gpumon_gui.ui.widgets.questions import file_dialog
 
 if TYPE_CHECKING:
     from gpumon_gui.diagnosis.ask import Result
-    from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
+    from gpumon_gui.diagnosis.behaviour.watcher import Verdict
 
 
 def result_of(watched: Watched, verdict: Verdict) -> Result:
     """What is known now, in the form that reports are made from."""
     from gpumon_gui.diagnosis.ask import Ask, Result  # only for who saves a report
+    from gpumon_gui.diagnosis.report.watch import turn_facts
 
     facts: dict[str, Any] = {
         "mode": "pid",
@@ -33,22 +34,13 @@ def result_of(watched: Watched, verdict: Verdict) -> Result:
         "seconds": round(watched.seen_s, 2),
         "stable": verdict.stable,
         "steady_s": round(verdict.steady_s, 2),
-        "turns": [_turn(turn, watched.since_utc_s) for turn in verdict.history],
+        "turns": [turn_facts(turn, watched.since_utc_s, watch_texts.turn_sentence(turn)) for turn in verdict.history],
     }
     if watched.run_s is not None:
         facts["run_s"] = round(watched.run_s, 1)
     behaviour = verdict.behaviour
     document = replace(behaviour.document, facts={**behaviour.document.facts, "watch": facts})
     return Result(Ask(), document, behaviour.diagnosis, watched.since_utc_s + watched.seen_s)
-
-
-def _turn(turn: Turn, since_utc_s: float) -> dict[str, Any]:
-    return {
-        "from_s": round(max(0.0, turn.utc_s - since_utc_s), 1),
-        "code": turn.finding.code if turn.finding is not None else None,
-        "severity": turn.finding.severity if turn.finding is not None else None,
-        "title": watch_texts.turn_sentence(turn),
-    }
 
 
 class WatchReport(QObject):

@@ -26,11 +26,12 @@ from gpumon_gui.core.values import number
 from gpumon_gui.diagnosis.behaviour.best import Key, key
 from gpumon_gui.diagnosis.behaviour.job_facts import does_little
 from gpumon_gui.diagnosis.behaviour.spans import ENOUGH_S
-from gpumon_gui.diagnosis.behaviour.watcher import Turn, Verdict
+from gpumon_gui.diagnosis.behaviour.watcher import Verdict
 from gpumon_gui.diagnosis.engine import diagnose as judge
 from gpumon_gui.diagnosis.facts import Document
 from gpumon_gui.diagnosis.finding import Diagnosis, Finding
 from gpumon_gui.diagnosis.report import words
+from gpumon_gui.diagnosis.report.watch import turn_facts
 from gpumon_gui.diagnosis.rules.table import RULES
 from gpumon_gui.system import console
 from gpumon_gui.telemetry.provenance import source_name
@@ -304,7 +305,9 @@ def _of_seen(seen: Seen) -> dict[str, Any]:
     if seen.energy_j:
         facts["energy_j"] = {device: round(joules, 1) for device, joules in seen.energy_j.items()}
     if verdict is not None:
-        facts["turns"] = [_turn(turn, seen.begin_utc_s) for turn in verdict.history]
+        facts["turns"] = [
+            turn_facts(turn, seen.begin_utc_s, sentence(turn.finding, is_idle=turn.is_idle)) for turn in verdict.history
+        ]
         facts["spans"] = [
             {
                 "code": span.code,
@@ -315,15 +318,6 @@ def _of_seen(seen: Seen) -> dict[str, Any]:
             for span in verdict.spans
         ]
     return facts
-
-
-def _turn(turn: Turn, begin_utc_s: float) -> dict[str, Any]:
-    return {
-        "from_s": round(max(0.0, turn.utc_s - begin_utc_s), 1),
-        "code": turn.finding.code if turn.finding is not None else None,
-        "severity": turn.finding.severity if turn.finding is not None else None,
-        "title": sentence(turn.finding, is_idle=turn.is_idle),
-    }
 
 
 def _pid(text_: str) -> int:

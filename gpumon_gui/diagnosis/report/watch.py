@@ -8,7 +8,7 @@ Facts: ``jobs[]`` and ``window`` of the judged part, and ``watch`` about the wat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpumon_gui.core.formatters import cores, share, took, watts
 from gpumon_gui.core.messages import _
@@ -16,10 +16,23 @@ from gpumon_gui.diagnosis.behaviour.job_facts import does_little, number
 from gpumon_gui.diagnosis.finding import Severity
 from gpumon_gui.diagnosis.report import words
 
+if TYPE_CHECKING:
+    from gpumon_gui.diagnosis.behaviour.watcher import Turn
+
 #: The only source of its logs, as reports name it.
 _SMI = "nvidia-smi"
 #: Less than this was not judged: all was.
 _ALL_S = 0.5
+
+
+def turn_facts(turn: Turn, begin_utc_s: float, title: str) -> dict[str, Any]:
+    """One of ``turns[]``, of a watch that began at ``begin_utc_s``; ``title``: its verdict in one sentence."""
+    return {
+        "from_s": round(max(0.0, turn.utc_s - begin_utc_s), 1),
+        "code": turn.finding.code if turn.finding is not None else None,
+        "severity": turn.finding.severity if turn.finding is not None else None,
+        "title": title,
+    }
 
 
 def is_watch(report: Mapping[str, Any]) -> bool:
